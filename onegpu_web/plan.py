@@ -117,9 +117,7 @@ def check_buffer_size(what: str, size_bytes: int, limits: Limits) -> None:
     """Raise KernelShapeError where one buffer or its binding would be larger than the device grants."""
     most = min(limits.max_buffer_size, limits.max_storage_buffer_binding_size)
     if size_bytes > most:
-        raise KernelShapeError(
-            f"{what}: a buffer must be at most {most:,} bytes on this device, got {size_bytes:,}"
-        )
+        raise KernelShapeError(f"{what}: a buffer must be at most {most:,} bytes on this device, got {size_bytes:,}")
 
 
 def _check_dispatch(dispatch: Dispatch, limits: Limits) -> None:

@@ -17,10 +17,12 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import TypeVar
 
 from . import assets
 
 Constant = bool | int | float
+T = TypeVar("T")
 
 _CONST = re.compile(r"^(?P<head>const (?P<name>[A-Z][A-Z0-9_]*): (?P<type>u32|i32|f32|bool) = )(?P<value>[^;]+);", re.M)
 _ALIAS = re.compile(r"^alias (?P<name>\w+) = (?P<type>[^;]+);", re.M)
@@ -62,8 +64,11 @@ def build(
     that takes its place. `enable f16;` is put first where an alias became a half type.
     Raises: KeyError for a constant, alias or region that the text does not declare.
     """
-    freeze = lambda items: tuple(sorted((items or {}).items()))  # noqa: E731
-    return _build(name, freeze(constants), freeze(aliases), freeze(regions))
+    return _build(name, _frozen(constants), _frozen(aliases), _frozen(regions))
+
+
+def _frozen(items: Mapping[str, T] | None) -> tuple[tuple[str, T], ...]:
+    return tuple(sorted((items or {}).items(), key=lambda item: item[0]))
 
 
 @lru_cache(maxsize=4096)
