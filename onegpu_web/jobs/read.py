@@ -1,0 +1,83 @@
+"""Read text: find the lines of a picture, then read each one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Self
+
+from .detect_text import TextBox, detect_text
+from .picture import Picture, check_picture
+from .recognize_text import ReadLine, recognize_text
+from .sessions import Progress, Session, Stopwatch, create_session, report
+
+# Below this mean probability a "line" is almost always texture that the detector took for text.
+_LEAST_SCORE = 0.5
+
+
+class ReadText:
+    """Reads printed text with a detector and a recognizer.
+
+    detector: (1, 3, h, w) in, (1, 1, h, w) probabilities out.
+    recognizer: (n, 3, 48, w) in, (n, steps, classes) probabilities out, its characters in its metadata.
+    """
+
+    def __init__(self, detector: Session, recognizer: Session) -> None:
+        self._detector = detector
+        self._recognizer = recognizer
+
+    @classmethod
+    async def create(
+        cls,
+        detector: str | Path | bytes | memoryview,
+        recognizer: str | Path | bytes | memoryview,
+        *,
+        device: Any = None,
+        progress: Progress | None = None,
+    ) -> Self:
+        """Load both models, on one device."""
+        first = await create_session(detector, device=device, progress=progress)
+        return cls(first, await create_session(recognizer, device=device, progress=progress))
+
+    async def run(self, picture: Picture, *, progress: Progress | None = None) -> dict[str, Any]:
+        """Read a picture, (H, W, 3) uint8 RGB.
+
+        Returns: {"lines": [{"text", "score", "box": [[x, y] * 4]}], "ms": {stage: float}}, lines from top to
+        bottom, boxes from the top left corner clockwise in the picture's pixels.
+        """
+        check_picture(picture)
+        stopwatch = Stopwatch()
+        report(progress, "detect", 0.0)
+        boxes = await detect_text(self._detector, picture, stopwatch)
+        with stopwatch.stage("finish"):
+            boxes = reading_order(boxes)
+        rectangles = [box.rectangle for box in boxes]
+        lines = await recognize_text(self._recognizer, picture, rectangles, stopwatch, progress=progress)
+        report(progress, "finish", 1.0)
+        found = [_line(box, line) for box, line in zip(boxes, lines, strict=True) if line.score >= _LEAST_SCORE]
+        return {"lines": found, "ms": stopwatch.ms()}
+
+    def destroy(self) -> None:
+        """Free what both sessions hold on the GPU."""
+        self._detector.destroy()
+        self._recognizer.destroy()
+
+
+def reading_order(boxes: list[TextBox]) -> list[TextBox]:
+    """Sort boxes into rows from top to bottom, and within a row from left to right.
+
+    A box joins a row when its centre is within half the smaller height of the centre of the row's first box.
+    """
+    rows: list[list[TextBox]] = []
+    for box in sorted(boxes, key=lambda box: box.rectangle.y):
+        if rows:
+            first = rows[-1][0].rectangle
+            if abs(box.rectangle.y - first.y) <= 0.5 * min(box.rectangle.height, first.height):
+                rows[-1].append(box)
+                continue
+        rows.append([box])
+    return [box for row in rows for box in sorted(row, key=lambda box: box.rectangle.x)]
+
+
+def _line(box: TextBox, line: ReadLine) -> dict[str, Any]:
+    corners = [[round(x, 2), round(y, 2)] for x, y in box.rectangle.corners().tolist()]
+    return {"text": line.text, "score": round(line.score, 4), "box": corners}
