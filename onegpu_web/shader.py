@@ -14,6 +14,7 @@ The files are valid WGSL as they lie there. `build` makes the final text from on
 from __future__ import annotations
 
 import re
+import struct
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -132,7 +133,8 @@ def literal(value: Constant, wgsl_type: str) -> str:
         return f"{int(value)}u"
     if wgsl_type == "i32":
         return f"{int(value)}i"
-    return f"{float(value)!r}f" if "e" in repr(float(value)) else f"{float(value)!r}"
+    single = struct.unpack("<f", struct.pack("<f", value))[0]
+    return f"{single.hex()}f"  # exact: Tint refuses decimals that round beyond the largest float
 
 
 def constant_values(text: str) -> dict[str, int]:
