@@ -25,7 +25,7 @@ class Role(StrEnum):
     INPUT = "input"  # written by the host before each run
     OUTPUT = "output"  # read back by the host after each run
     SCRATCH = "scratch"  # lives within a run
-    CONSTANT = "constant"  # made by the set-up dispatches when the plan is loaded, kept over runs
+    CONSTANT = "constant"  # filled when the plan is loaded, by host data or set-up dispatches, and kept over runs
     EXTERNAL = "external"  # a device Buffer that somebody else owns
 
 
@@ -91,7 +91,8 @@ class Plan:
 
     setup: dispatches run once when the plan is loaded; dispatches: those of every run.
     uploads, readbacks: in the order of the arrays given to and filled by a run.
-    externals: device buffers by slot.
+    externals: device buffers by slot. constants: the first bytes of CONSTANT slots, uploaded once when the
+    plan is loaded, before the set-up dispatches; at most the slot's size, any length.
     """
 
     buffers: tuple[PlanBuffer, ...]
@@ -100,6 +101,7 @@ class Plan:
     uploads: tuple[Transfer, ...]
     readbacks: tuple[Transfer, ...]
     externals: Mapping[int, DeviceBuffer]
+    constants: Mapping[int, bytes] = field(default_factory=dict)
 
     def check(self, caps: Caps | None = None) -> None:
         """Prove the plan legal on a device with `caps` (default: what every browser grants).
@@ -157,6 +159,7 @@ class Recorder:
     _readbacks: list[Transfer] = field(default_factory=list)
     _externals: dict[int, DeviceBuffer] = field(default_factory=dict)
     _external_slots: dict[int, int] = field(default_factory=dict)
+    _constants: dict[int, bytes] = field(default_factory=dict)
     _absent: PlanBuffer | None = None
 
     def buffer(self, size_bytes: int, role: Role = Role.SCRATCH, label: str = "") -> PlanBuffer:
@@ -167,6 +170,12 @@ class Recorder:
             self._uploads.append(Transfer(made.slot, size_bytes))
         elif role is Role.OUTPUT:
             self._readbacks.append(Transfer(made.slot, size_bytes))
+        return made
+
+    def constant(self, data: bytes, label: str = "") -> PlanBuffer:
+        """A new buffer that holds `data` (a kernel's table), uploaded once when the plan is loaded."""
+        made = self.buffer(len(data), Role.CONSTANT, label)
+        self._constants[made.slot] = data
         return made
 
     def absent(self) -> PlanBuffer:
@@ -209,6 +218,7 @@ class Recorder:
             tuple(self._uploads),
             tuple(self._readbacks),
             dict(self._externals),
+            dict(self._constants),
         )
         plan.check(self.caps)
         return plan

@@ -178,7 +178,10 @@ class NativePlan(LoadedPlan):
                 raise DeviceError("load: an external buffer must be a Buffer of this device")
             self._device.check_range("load", external, 0, 0)
             return external.handle
-        return self._own(self._device._create(buffer.size_bytes, buffer.label))
+        handle = self._own(self._device._create(buffer.size_bytes, buffer.label))
+        if buffer.slot in self.plan.constants:
+            self._device.write_raw(handle, memoryview(self.plan.constants[buffer.slot]))
+        return handle
 
     def _own(self, handle: Any) -> Any:
         self._owned.append(handle)

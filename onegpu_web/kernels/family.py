@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Generic, Protocol, TypeVar
 
 from ..caps import Caps
@@ -26,11 +26,12 @@ class Lowering:
     """A variant's launches, in order, and the scratch they share.
 
     Launches name their operands: those of the problem (`x`, `w`, `bias`, `residual`, `y` ...) and
-    `scratch`, which is `scratch_bytes` long.
+    `scratch`, which is `scratch_bytes` long. constants: tables made on the host, by operand name.
     """
 
     launches: tuple[Launch, ...]
     scratch_bytes: int = 0
+    constants: Mapping[str, bytes] = field(default_factory=dict)
 
 
 class Variant(Protocol[P_contra]):
@@ -92,7 +93,8 @@ class Family(Generic[P]):
         """Record the problem over operands by name, with scratch of the plan's own."""
         separate(problem.op, reads, writes)
         lowering = self.choose(problem, recorder.caps, variant).lower(problem, recorder.caps)
-        operands = {**reads, **writes}
+        tables = {name: recorder.constant(data, f"{problem.op} {name}") for name, data in lowering.constants.items()}
+        operands = {**reads, **writes, **tables}
         if lowering.scratch_bytes:
             operands["scratch"] = recorder.buffer(lowering.scratch_bytes, Role.SCRATCH, f"{problem.op} scratch")
         record_launches(recorder, lowering.launches, operands)
