@@ -1,0 +1,1 @@
+"""Definitions in float64 numpy, written from the operators' ONNX texts."""
