@@ -1,0 +1,76 @@
+"""Fills the cache: fetches what is missing or damaged, converts what must be converted, keeps the rest."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterable, Sequence
+from itertools import groupby
+from pathlib import Path
+
+from onegpu_web.errors import FetchError
+from onegpu_web.fetch import cache, download, labels
+from onegpu_web.fetch.catalog import PYODIDE_WHEELS, File, Maker
+from onegpu_web.fetch.progress import Progress
+
+
+def obtain(files: Iterable[File], progress: Progress, *, thorough: bool = False) -> int:
+    """Makes sure that every one of the files is in the cache and right; returns how many had to be fetched.
+
+    thorough: hash every file again instead of trusting size, time and the checksum recorded for them.
+    Raises: FetchError at the first that cannot be had. What was fetched before stays.
+    """
+    wanted = []
+    for file in files:
+        reason = cache.fault(file, thorough=thorough)
+        if reason:
+            wanted.append(file)
+            if reason != "is missing":
+                progress.say(f"{file.name} {reason}: fetching it again")
+    remaining = [file for file in wanted if not _from_cdn(wanted, file, progress)]
+    remaining.sort(key=lambda file: file.package.label)
+    for _, group in groupby(remaining, key=lambda file: file.package.label):
+        _obtain_package(list(group), progress)
+    return len(wanted)
+
+
+def _from_cdn(wanted: Sequence[File], file: File, progress: Progress) -> bool:
+    """Tries the CDN for a wheel of Pyodide; once it has not answered for the first, it is not asked for the next."""
+    wheels = [wheel for wheel in wanted if wheel in PYODIDE_WHEELS]
+    if file not in wheels or (file is not wheels[0] and cache.fault(wheels[0])):
+        return False
+    content = download.fetch_from_cdn(file, progress)
+    if content is None:
+        progress.say("Pyodide's CDN does not answer: its wheels come out of a package that carries them")
+        return False
+    cache.store(file, content)
+    return True
+
+
+def _obtain_package(files: list[File], progress: Progress) -> None:
+    archive = download.fetch_archive(files[0].package, progress)
+    for file in files:
+        content = download.read_member(archive, file)
+        cache.store(file, _make(file, content) if file.made else content)
+    archive.unlink()
+
+
+def _make(file: File, source: bytes) -> bytes:
+    """Converts a member; the makers read files, so the source is put into one."""
+    if file.made is None:
+        return source
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / Path(file.member).name
+        path.write_bytes(source)
+        return _MAKERS[file.made.maker](path)
+
+
+def _efficientnet(source: Path) -> bytes:
+    try:
+        from onegpu_web.fetch import efficientnet
+
+        return efficientnet.convert(source)
+    except ImportError as error:
+        raise FetchError("fetch: the onnx package must be installed: pip install 'onegpu-web[demo]'") from error
+
+
+_MAKERS: dict[Maker, Callable[[Path], bytes]] = {"efficientnet": _efficientnet, "labels": labels.convert}
