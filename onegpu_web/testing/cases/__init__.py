@@ -14,5 +14,5 @@ TABLES = tuple(sorted(module.name for module in pkgutil.iter_modules(__path__) i
 
 def table(name: str) -> Table:
     """The table module of that name."""
-    module: Table = importlib.import_module(f"{__name__}.{name}")  # type: ignore[assignment]
+    module: Table = importlib.import_module(f"{__name__}.{name}")
     return module
