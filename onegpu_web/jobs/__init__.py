@@ -4,8 +4,8 @@ Each job prepares a picture with numpy, runs one or two models in sessions that 
 shape, and turns their outputs into plain dictionaries. Nothing here knows about a GPU: the sessions do.
 """
 
-
-
+from .classify import Classify
+from .faces import FindFaces
 from .picture import Picture, load_picture
 from .read import ReadText
 

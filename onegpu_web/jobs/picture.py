@@ -85,7 +85,7 @@ def _check_size(height: int, width: int) -> None:
     if height < 1 or width < 1:
         raise PictureError(f"picture: height and width must be at least 1, got {height} x {width}")
     if height * width > MAX_PIXELS:
-        raise PictureError(f"picture: size must be at most {MAX_PIXELS} pixels, got {width} x {height}: shrink it first")
+        raise PictureError(f"picture: size must be at most {MAX_PIXELS} pixels, got {width} x {height}: shrink it")
 
 
 def _pixels(image: Image.Image) -> Picture:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any, Self
 
 from .detect_text import TextBox, detect_text
 from .picture import Picture, check_picture
 from .recognize_text import ReadLine, recognize_text
-from .sessions import Progress, Session, Stopwatch, create_session, report
+from .sessions import Progress, Session, Source, Stopwatch, create_session, report
 
 # Below this mean probability a "line" is almost always texture that the detector took for text.
 _LEAST_SCORE = 0.5
@@ -28,8 +27,8 @@ class ReadText:
     @classmethod
     async def create(
         cls,
-        detector: str | Path | bytes | memoryview,
-        recognizer: str | Path | bytes | memoryview,
+        detector: Source,
+        recognizer: Source,
         *,
         device: Any = None,
         progress: Progress | None = None,

@@ -71,9 +71,10 @@ async def recognize_text(
             feed = _recognizer_input(picture, batch, width)
         outputs = await run_one(session, feed, stopwatch, "recognize")
         with stopwatch.stage("finish"):
-            if outputs[0].ndim != 3 or outputs[0].shape[0] != len(feed):
-                raise ModelError(f"read: recognizer output must be ({len(feed)}, steps, classes), got {outputs[0].shape}")
-            alphabet = characters(session.metadata, outputs[0].shape[2])
+            shape = outputs[0].shape
+            if len(shape) != 3 or shape[0] != len(feed):
+                raise ModelError(f"read: recognizer output must be ({len(feed)}, steps, classes), got {shape}")
+            alphabet = characters(session.metadata, shape[2])
             for crop, probabilities in zip(batch, outputs[0], strict=False):
                 line = decode(probabilities[: _steps(crop.width, width, len(probabilities))], alphabet)
                 best[crop.number] = max(best[crop.number], line, key=lambda read: read.score)

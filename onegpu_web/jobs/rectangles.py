@@ -28,7 +28,8 @@ class Rectangle:
         cos, sin = np.cos(self.angle), np.sin(self.angle)
         right = np.array([cos, sin]) * (self.width / 2)
         down = np.array([-sin, cos]) * (self.height / 2)
-        return np.array([self.x, self.y]) + np.array([-right - down, right - down, right + down, down - right])
+        corners: Points = np.array([-right - down, right - down, right + down, down - right])
+        return corners + (self.x, self.y)
 
     def grown(self, margin: float) -> Rectangle:
         """The rectangle with margin added on each of its four sides."""

@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 from .picture import Picture
 
 Kernel = Literal["linear", "cubic"]
+# Source samples and their weights, both (results, taps).
+Taps = tuple[NDArray[np.intp], NDArray[np.float32]]
 
 _SUPPORT: dict[Kernel, float] = {"linear": 1.0, "cubic": 2.0}
 _STRIP_ROWS = 64
@@ -38,19 +40,18 @@ def resample(
     x0, y0, x1, y1 = box or (0.0, 0.0, picture.shape[1], picture.shape[0])
     thin_y, thin_x = _thinning((y1 - y0) / height), _thinning((x1 - x0) / width)
     thinned = picture[thin_y // 2 :: thin_y, thin_x // 2 :: thin_x]
-    rows, row_weights = _taps(y0 / thin_y, y1 / thin_y, height, thinned.shape[0], kernel)
-    columns, column_weights = _taps(x0 / thin_x, x1 / thin_x, width, thinned.shape[1], kernel)
+    rows = _taps(y0 / thin_y, y1 / thin_y, height, thinned.shape[0], kernel)
+    columns = _taps(x0 / thin_x, x1 / thin_x, width, thinned.shape[1], kernel)
     result = np.empty((height, width, 3), np.float32)
     for top in range(0, height, _STRIP_ROWS):
         strip = slice(top, top + _STRIP_ROWS)
-        tall = _weighted_sum(thinned, rows[strip], row_weights[strip][:, :, None, None], axis=0)
-        result[strip] = _weighted_sum(tall, columns, column_weights[None, :, :, None], axis=1)
+        tall = _resample_rows(thinned, (rows[0][strip], rows[1][strip]))
+        # Columns become rows, whose samples lie side by side: three times as fast as gathering columns.
+        result[strip] = _resample_rows(tall.transpose(1, 0, 2), columns).transpose(1, 0, 2)
     return result
 
 
-def crop_rectangle(
-    picture: Picture, corners: NDArray[np.float64], height: int, width: int
-) -> NDArray[np.float32]:
+def crop_rectangle(picture: Picture, corners: NDArray[np.float64], height: int, width: int) -> NDArray[np.float32]:
     """Cut a rotated rectangle out and resize it to (height, width, 3) float32, 0..255.
 
     corners: (4, 2) x and y of the rectangle's top left, top right, bottom right, bottom left corner, as its
@@ -66,17 +67,16 @@ def crop_rectangle(
     sampled = _bilinear(picture, x, y)
     if fine == 1:
         return sampled
-    return sampled.reshape(height, fine, width, fine, 3).mean(axis=(1, 3), dtype=np.float32)
+    mean: NDArray[np.float32] = sampled.reshape(height, fine, width, fine, 3).mean(axis=(1, 3), dtype=np.float32)
+    return mean
 
 
 def _thinning(factor: float) -> int:
     return int(factor // 4) if factor >= _THIN_FROM else 1
 
 
-def _taps(
-    start: float, stop: float, size: int, available: int, kernel: Kernel
-) -> tuple[NDArray[np.intp], NDArray[np.float32]]:
-    """Which source samples make each of `size` results, and with which weights: two (size, taps) arrays."""
+def _taps(start: float, stop: float, size: int, available: int, kernel: Kernel) -> Taps:
+    """Which source samples make each of `size` results, and with which weights."""
     scale = (stop - start) / size
     stretch = max(scale, 1.0)
     support = _SUPPORT[kernel] * stretch
@@ -87,7 +87,8 @@ def _taps(
     weights = _linear(distances) if kernel == "linear" else _cubic(distances)
     weights[(samples < 0) | (samples >= available)] = 0.0
     weights /= weights.sum(axis=1, keepdims=True)
-    return np.clip(samples, 0, available - 1), weights.astype(np.float32)
+    used = weights.any(axis=0)
+    return np.clip(samples, 0, available - 1)[:, used], weights.astype(np.float32)[:, used]
 
 
 def _linear(distances: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -101,21 +102,18 @@ def _cubic(distances: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.where(distances < 1.0, near, np.where(distances < 2.0, far, 0.0))
 
 
-def _weighted_sum(
-    source: NDArray[np.uint8] | NDArray[np.float32],
-    samples: NDArray[np.intp],
-    weights: NDArray[np.float32],
-    *,
-    axis: Literal[0, 1],
-) -> NDArray[np.float32]:
-    """Sum over the taps of source samples times weights; samples: (results, taps), weights broadcast likewise."""
-    def term(tap: int) -> NDArray[np.float32]:
-        weight = weights[:, tap] if axis == 0 else weights[:, :, tap]
-        return np.multiply(np.take(source, samples[:, tap], axis=axis), weight, dtype=np.float32)
-
-    total = term(0)
+def _resample_rows(source: NDArray[np.uint8] | NDArray[np.float32], taps: Taps) -> NDArray[np.float32]:
+    """Weighted sums of rows: (rows, ...) to (results, ...) float32."""
+    samples, weights = taps
+    lowest = int(samples.min())
+    window = np.ascontiguousarray(source[lowest : int(samples.max()) + 1], np.float32)
+    weights = weights[:, :, None, None]
+    total: NDArray[np.float32] = window[samples[:, 0] - lowest]
+    total *= weights[:, 0]
     for tap in range(1, samples.shape[1]):
-        total += term(tap)
+        part = window[samples[:, tap] - lowest]
+        part *= weights[:, tap]
+        total += part
     return total
 
 
@@ -128,4 +126,5 @@ def _bilinear(picture: Picture, x: NDArray[np.float32], y: NDArray[np.float32]) 
     fx, fy = (x - left)[:, :, None].astype(np.float32), (y - top)[:, :, None].astype(np.float32)
     upper = picture[top, left] * (1 - fx) + picture[top, right] * fx
     lower = picture[bottom, left] * (1 - fx) + picture[bottom, right] * fx
-    return upper * (1 - fy) + lower * fy
+    between: NDArray[np.float32] = upper * (1 - fy) + lower * fy
+    return between

@@ -11,6 +11,9 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+# A model: a path or URL, or the bytes of its file.
+Source = str | Path | bytes | memoryview
+
 # Called with the name of the stage that starts and the fraction of the job that is done (0..1).
 Progress = Callable[[str, float], None]
 
@@ -80,9 +83,7 @@ def report(progress: Progress | None, stage: str, done: float) -> None:
         progress(stage, done)
 
 
-async def create_session(
-    source: str | Path | bytes | memoryview, *, device: Any = None, progress: Progress | None = None
-) -> Session:
+async def create_session(source: Source, *, device: Any = None, progress: Progress | None = None) -> Session:
     """Load a model on the GPU."""
     from onegpu_web import InferenceSession
 
