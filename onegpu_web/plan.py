@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Protocol, runtime_checkable
 
@@ -161,6 +161,7 @@ class Recorder:
     _external_slots: dict[int, int] = field(default_factory=dict)
     _constants: dict[int, bytes] = field(default_factory=dict)
     _absent: PlanBuffer | None = None
+    _scratch: int | None = None
 
     def buffer(self, size_bytes: int, role: Role = Role.SCRATCH, label: str = "") -> PlanBuffer:
         """A new buffer of the plan. An INPUT is uploaded before each run, an OUTPUT read back after it."""
@@ -177,6 +178,23 @@ class Recorder:
         made = self.buffer(len(data), Role.CONSTANT, label)
         self._constants[made.slot] = data
         return made
+
+    def scratch(self, size_bytes: int) -> PlanBuffer:
+        """The plan's one buffer for what lives within a single problem, at least `size_bytes` long."""
+        if self._scratch is None:
+            self._scratch = self.buffer(size_bytes, Role.SCRATCH, "scratch").slot
+        return self.grow(self._buffers[self._scratch], size_bytes)
+
+    def grow(self, buffer: PlanBuffer, size_bytes: int) -> PlanBuffer:
+        """The same slot, made at least `size_bytes` long."""
+        if padded_bytes(size_bytes) > buffer.size_bytes:
+            buffer = replace(buffer, size_bytes=padded_bytes(size_bytes))
+            self._buffers[buffer.slot] = buffer
+        return buffer
+
+    def readback(self, operand: Operand, size_bytes: int) -> None:
+        """Read `size_bytes` of any buffer back after each run, behind the outputs asked for so far."""
+        self._readbacks.append(Transfer(self.slot(operand), size_bytes))
 
     def absent(self) -> PlanBuffer:
         """The small buffer that stands in for operands a problem does not have (no bias, no residual)."""

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Coroutine, Mapping, Sequence
+from typing import Any, TypeVar
 
+from ..errors import DeviceError
 from .base import Buffer, Device, DeviceInfo, LoadedPlan
 
-__all__ = ["Buffer", "Device", "DeviceInfo", "LoadedPlan", "request_device", "request_device_sync"]
+__all__ = ["Buffer", "Device", "DeviceInfo", "LoadedPlan", "request_device", "request_device_sync", "wait"]
+
+T = TypeVar("T")
 
 
 async def request_device(
@@ -38,9 +42,27 @@ def request_device_sync(
 ) -> Device:
     """The same, waiting; in a browser only where Pyodide can suspend (JSPI)."""
     if sys.platform == "emscripten":
-        from . import browser
-
-        return browser.wait(browser.request(power_preference, features, limits))
+        return wait(request_device(power_preference=power_preference, features=features, limits=limits))
     from . import native
 
     return native.request(power_preference, features, limits)
+
+
+def wait(coroutine: Coroutine[Any, Any, T]) -> T:
+    """The result of a coroutine of this package, waiting for it.
+
+    On the desktop such coroutines never suspend. In a browser it takes JSPI and an entry point that
+    may suspend; else DeviceError says to await.
+    """
+    if sys.platform == "emscripten":
+        from . import browser
+
+        result: T = browser.wait(coroutine)
+        return result
+    try:
+        coroutine.send(None)
+    except StopIteration as stop:
+        value: T = stop.value
+        return value
+    coroutine.close()
+    raise DeviceError("wait: the coroutine suspended; await it instead")

@@ -8,7 +8,7 @@ from typing import Generic, Protocol, TypeVar
 
 from ..caps import Caps
 from ..errors import KernelShapeError
-from ..plan import Launch, Operand, Recorder, Role, separate
+from ..plan import Launch, Operand, Recorder, separate
 
 P_contra = TypeVar("P_contra", contravariant=True)
 P = TypeVar("P", bound="Problem")
@@ -90,13 +90,13 @@ class Family(Generic[P]):
         *,
         variant: str | None = None,
     ) -> None:
-        """Record the problem over operands by name, with scratch of the plan's own."""
+        """Record the problem over operands by name, with the plan's own scratch."""
         separate(problem.op, reads, writes)
         lowering = self.choose(problem, recorder.caps, variant).lower(problem, recorder.caps)
         tables = {name: recorder.constant(data, f"{problem.op} {name}") for name, data in lowering.constants.items()}
         operands = {**reads, **writes, **tables}
         if lowering.scratch_bytes:
-            operands["scratch"] = recorder.buffer(lowering.scratch_bytes, Role.SCRATCH, f"{problem.op} scratch")
+            operands["scratch"] = recorder.scratch(lowering.scratch_bytes)
         record_launches(recorder, lowering.launches, operands)
 
 

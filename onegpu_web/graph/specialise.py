@@ -1,0 +1,104 @@
+"""A graph for one set of input shapes: every shape known, host arithmetic done, nodes as steps."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..errors import KernelShapeError, ModelError, UnsupportedError
+from .host import HOST_OPS, run_host
+from .lowering import Alias, HostValueNeeded, Lowered, NodeView, Value
+from .model import Array, Graph, Node, node_reads
+from .operators import HANDLERS
+
+# Their result is known once the input's shape is, whatever its values.
+_OF_SHAPE_ALONE = frozenset({"Shape", "Size"})
+_HOST_INPUT_ELEMENTS = 65_536
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """Steps in an order that runs; values by name; the graph's outputs as it names them."""
+
+    steps: tuple[Lowered, ...]
+    values: Mapping[str, Value]
+    outputs: tuple[str, ...]
+
+
+def specialise(graph: Graph, opset: int, inputs: Mapping[str, Value]) -> Program:
+    """The steps of `graph` for inputs of these types.
+
+    inputs: by name; one with an `array` is known to the host, and what follows from it is folded.
+    Raises: HostValueNeeded where a shape hangs on another input's values, UnsupportedError,
+    KernelShapeError, ModelError.
+    """
+    values = dict(inputs)
+    for name, array in graph.initializers.items():
+        values[name] = Value(name, str(array.dtype), array.shape, array)
+    steps: list[Lowered] = []
+    for node in graph.nodes:
+        steps.extend(_lower(node, opset, values))
+    missing = [info.name for info in graph.outputs if info.name not in values]
+    if missing:
+        raise ModelError(f"graph: outputs must be made by a node, got {', '.join(missing)}")
+    return Program(tuple(steps), values, tuple(info.name for info in graph.outputs))
+
+
+def _lower(node: Node, opset: int, values: dict[str, Value]) -> list[Lowered]:
+    """The steps of one node; its outputs enter `values`."""
+    inputs = tuple(values[name] if name else None for name in node.inputs)
+    if node.op_type in HOST_OPS and _host_knows(node, inputs):
+        arrays = [_array(node, value) for value in inputs]
+        for name, array in zip(node.outputs, run_host(node, arrays, opset), strict=False):
+            if name:
+                values[name] = Value(name, str(array.dtype), array.shape, array)
+        return []
+    handler = HANDLERS.get(node.op_type) if node.domain in ("", "onegpu") else None
+    if handler is None:
+        if node.op_type in HOST_OPS:
+            raise HostValueNeeded(node, next(v.name for v in inputs if v is not None and v.array is None))
+        raise UnsupportedError(f"{node.label}: there is no kernel for this operator", [node.operator])
+    try:
+        steps = handler(NodeView(node, opset, inputs))
+    except KernelShapeError as error:
+        raise KernelShapeError(f"{node.label}: {error}") from error
+    for step in steps:
+        made = [step.target] if isinstance(step, Alias) else list(step.writes.values())
+        values.update({value.name: value for value in made})
+    return steps
+
+
+def _host_knows(node: Node, inputs: tuple[Value | None, ...]) -> bool:
+    if node.op_type in _OF_SHAPE_ALONE:
+        return True
+    return all(value is None or value.array is not None for value in inputs)
+
+
+def _array(node: Node, value: Value | None) -> Array | None:
+    if value is None or value.array is not None or node.op_type not in _OF_SHAPE_ALONE:
+        return None if value is None else value.array
+    return np.broadcast_to(np.zeros((), np.float32), value.shape)  # only its shape is looked at
+
+
+def host_inputs(graph: Graph, name: str, inputs: Mapping[str, Value]) -> set[str]:
+    """The graph inputs that the value `name` is computed from.
+
+    Raises: UnsupportedError where one of them is too large to be a shape.
+    """
+    makers = {output: node for node in graph.nodes for output in node.outputs if output}
+    found: set[str] = set()
+    todo, seen = [name], {name}
+    while todo:
+        current = todo.pop()
+        if current in inputs:
+            found.add(current)
+        elif current in makers and makers[current].op_type not in _OF_SHAPE_ALONE:
+            new = node_reads(makers[current]) - seen
+            seen |= new
+            todo.extend(new)
+    large = [n for n in found if np.prod(inputs[n].shape, dtype=np.int64) > _HOST_INPUT_ELEMENTS]
+    if large or not found:
+        raise UnsupportedError(f"shapes depend on the values of '{name}', which only the GPU computes")
+    return found
