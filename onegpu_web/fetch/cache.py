@@ -62,14 +62,12 @@ def fault(file: catalog.File, *, thorough: bool = False) -> str | None:
         return "is missing"
     if status.st_size != file.bytes:
         return f"has {status.st_size} bytes, not {file.bytes}"
-    mark = [file.sha256, status.st_size, status.st_mtime_ns]
-    record = _read_record()
-    if not thorough and record.get(_key(file)) == mark:
+    if not thorough and _read_record().get(_key(file)) == _mark(file, status):
         return None
     found = sha256_of(where)
     if found != file.sha256:
         return f"has sha256 {found}, not {file.sha256}"
-    _write_record({**record, _key(file): mark})
+    _remember(file, status)
     return None
 
 
@@ -82,6 +80,7 @@ def store(file: catalog.File, content: bytes) -> Path:
     where = location(file)
     where.parent.mkdir(parents=True, exist_ok=True)
     write_atomically(where, content)
+    _remember(file, where.stat())
     return where
 
 
@@ -126,7 +125,12 @@ def _read_record() -> dict[str, list[object]]:
     return record if isinstance(record, dict) else {}
 
 
-def _write_record(record: dict[str, list[object]]) -> None:
+def _mark(file: catalog.File, status: os.stat_result) -> list[object]:
+    return [file.sha256, status.st_size, status.st_mtime_ns]
+
+
+def _remember(file: catalog.File, status: os.stat_result) -> None:
+    record = {**_read_record(), _key(file): _mark(file, status)}
     # The record only saves time: in a cache that cannot be written, files are hashed at each use.
     with contextlib.suppress(OSError):
         write_atomically(root() / _RECORD, json.dumps(record, indent=1).encode())

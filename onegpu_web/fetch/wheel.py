@@ -1,0 +1,107 @@
+"""Our own wheel, for the page to load: built from a checkout when its sources changed, packed again elsewhere."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import subprocess
+import sys
+import tempfile
+import zipfile
+from importlib import metadata
+from pathlib import Path
+
+from onegpu_web.errors import FetchError
+from onegpu_web.fetch import cache
+
+_DISTRIBUTION = "onegpu-web"
+_SOURCES = ("onegpu_web", "wgsl", "web", "demo", "pyproject.toml", "README.md", "LICENSE")
+# What pip adds on installing, and RECORD, which is written anew.
+_NOT_PACKED = ("RECORD", "INSTALLER", "REQUESTED", "direct_url.json")
+_EPOCH = (2020, 2, 2, 0, 0, 0)
+
+
+def wheel() -> Path:
+    """The wheel of the package that is running.
+
+    In a checkout it is built and kept under build/wheel until a source changes. An installed package is packed into
+    a wheel again from its own files, so that `onegpu-web demo` needs no checkout.
+    """
+    checkout = Path(__file__).resolve().parents[2]
+    if (checkout / "pyproject.toml").is_file():
+        return _built(checkout)
+    return pack_installed(cache.root() / "wheel")
+
+
+def _built(checkout: Path) -> Path:
+    folder = checkout / "build" / "wheel"
+    stamp, digest = folder / "sources.sha256", sources_digest(checkout)
+    wheels = sorted(folder.glob("*.whl"))
+    if len(wheels) == 1 and stamp.is_file() and stamp.read_text(encoding="utf-8") == digest:
+        return wheels[0]
+    folder.mkdir(parents=True, exist_ok=True)
+    stamp.unlink(missing_ok=True)
+    with tempfile.TemporaryDirectory(prefix="try-", dir=folder) as staging:
+        command = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", staging, str(checkout)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            words = (done.stderr or done.stdout).strip()
+            raise FetchError(f"wheel: it could not be built (pip install -e '.[dev]' brings the tools):\n{words}")
+        for old in wheels:
+            old.unlink()
+        (fresh,) = Path(staging).glob("*.whl")
+        target = fresh.replace(folder / fresh.name)
+    stamp.write_text(digest, encoding="utf-8")
+    return target
+
+
+def sources_digest(checkout: Path) -> str:
+    """A checksum over the names and bytes of everything that goes into the wheel."""
+    digest = hashlib.sha256()
+    for name in _SOURCES:
+        top = checkout / name
+        files = sorted(top.rglob("*")) if top.is_dir() else [top]
+        for path in files:
+            if path.is_file() and "__pycache__" not in path.parts:
+                content = path.read_bytes()
+                digest.update(f"{path.relative_to(checkout)}\0{len(content)}\0".encode())
+                digest.update(content)
+    return digest.hexdigest()
+
+
+def pack_installed(folder: Path) -> Path:
+    """A wheel made of the installed distribution's own files.
+
+    Raises: FetchError where the distribution is not installed, or a file of it is gone.
+    """
+    try:
+        distribution = metadata.distribution(_DISTRIBUTION)
+    except metadata.PackageNotFoundError as error:
+        raise FetchError(f"wheel: {_DISTRIBUTION} must be installed: pip install {_DISTRIBUTION}") from error
+    members: dict[str, bytes] = {}
+    for entry in distribution.files or []:
+        # Scripts lie outside site-packages ("../../bin/onegpu-web"); pip makes them from entry_points.txt.
+        if ".." in entry.parts or "__pycache__" in entry.parts or entry.name in _NOT_PACKED:
+            continue
+        try:
+            members[entry.as_posix()] = entry.locate().read_bytes()  # type: ignore[attr-defined]
+        except OSError as error:
+            raise FetchError(f"wheel: {entry} of the installed {_DISTRIBUTION} cannot be read: {error}") from error
+    if not members:
+        raise FetchError(f"wheel: the installed {_DISTRIBUTION} lists no files; install it anew")
+    folder.mkdir(parents=True, exist_ok=True)
+    target = folder / f"onegpu_web-{distribution.version}-py3-none-any.whl"
+    _write_wheel(target, members, f"onegpu_web-{distribution.version}.dist-info/RECORD")
+    return target
+
+
+def _write_wheel(target: Path, members: dict[str, bytes], record: str) -> None:
+    lines = [f"{name},{_record_hash(content)},{len(content)}" for name, content in sorted(members.items())]
+    members = {**members, record: "\n".join([*lines, f"{record},,", ""]).encode()}
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in members.items():
+            archive.writestr(zipfile.ZipInfo(name, _EPOCH), content, zipfile.ZIP_DEFLATED)
+
+
+def _record_hash(content: bytes) -> str:
+    return "sha256=" + base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()
