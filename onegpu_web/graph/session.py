@@ -1,0 +1,184 @@
+"""InferenceSession: an ONNX model on a device, in the shape of onnxruntime's."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from ..device import Device, request_device, wait
+from ..errors import DeviceError, FeedError, ModelError, UnsupportedError
+from .compiled import Compiled, Weights, compile_program
+from .feeds import NodeArg, cache_key, check_feeds, input_values, node_arg
+from .fusion import fuse
+from .host import HOST_OPS
+from .lowering import HostValueNeeded, Value
+from .model import Array, Model
+from .operators import HANDLERS
+from .passes import find_unsupported, simplify
+from .reader import read_model
+from .source import Progress, Source, read_source
+from .specialise import Program, host_inputs, specialise
+
+_PLANS_KEPT = 16
+
+
+class InferenceSession:
+    """An ONNX model ready to run. Made by `await InferenceSession.create(...)` or `create_sync`.
+
+    A plan is compiled for each set of input shapes that comes and kept, the last 16 of them; the
+    weights are on the GPU once.
+    """
+
+    def __init__(self, model: Model, device: Device, owns_device: bool) -> None:
+        self.device = device
+        self.metadata: Mapping[str, str] = dict(model.metadata)
+        self.gpu_ms: float | None = None
+        """GPU time of the last run, None where the device has no timestamp-query."""
+        self._owns_device = owns_device
+        self._opset = model.opset
+        _refuse_unsupported(model)
+        self._graph = simplify(model.graph, model.opset)
+        self._weights = Weights(device, self._graph.initializers)
+        self._host: frozenset[str] = frozenset()
+        self._plans: OrderedDict[tuple[object, ...], Compiled] = OrderedDict()
+        self._alive = True
+
+    @classmethod
+    async def create(
+        cls, source: Source, *, device: Device | None = None, progress: Progress | None = None
+    ) -> InferenceSession:
+        """Read a model and make it ready.
+
+        source: a path, a URL (http, https, or in a page relative to it) or the file's bytes.
+        device: one to share; without it the session requests its own. progress: called with
+        (stage, done, total): stage `model` in bytes, then `pipelines`; total is None where unknown.
+        With fixed input shapes everything is compiled here, otherwise at the first run of each shape.
+        Raises: ModelError for a malformed file, UnsupportedError with every missing operator,
+        DeviceError without a GPU.
+        """
+        data, folder = await read_source(source, progress)
+        model = read_model(data, folder=folder)
+        owned = device is None
+        session = cls(model, await request_device() if device is None else device, owned)
+        try:
+            await session._compile_fixed(progress)
+        except BaseException:
+            session.destroy()
+            raise
+        return session
+
+    @classmethod
+    def create_sync(
+        cls, source: Source, *, device: Device | None = None, progress: Progress | None = None
+    ) -> InferenceSession:
+        """`create`, waiting; in a browser only where Pyodide can suspend (JSPI)."""
+        return wait(cls.create(source, device=device, progress=progress))
+
+    def get_inputs(self) -> list[NodeArg]:
+        """The arrays that `run` must be fed, initializers not counted."""
+        return [node_arg(info) for info in self._graph.inputs]
+
+    def get_outputs(self) -> list[NodeArg]:
+        """The arrays that `run` gives."""
+        return [node_arg(info) for info in self._graph.outputs]
+
+    async def run(self, output_names: Sequence[str] | None, feeds: Mapping[str, object]) -> list[Array]:
+        """Outputs for `feeds`, in the order of output_names (None: all, in the model's order).
+
+        feeds: input name -> array of the declared dtype and shape.
+        Raises: FeedError for wrong feeds, UnsupportedError or KernelShapeError for shapes that the
+        model cannot take, DeviceError, DeviceLostError. The session stays usable after any of them
+        but the last.
+        """
+        if not self._alive:
+            raise DeviceError("run: the session was destroyed")
+        names = [info.name for info in self._graph.outputs]
+        chosen = names if output_names is None else list(output_names)
+        unknown = [name for name in chosen if name not in names]
+        if unknown:
+            raise FeedError(f"run: output_names must be of {', '.join(names)}, got {', '.join(unknown)}")
+        arrays = check_feeds(self._graph.inputs, feeds)
+        compiled = await self._compiled(arrays)
+        outputs = dict(zip(names, await compiled.run(arrays), strict=True))
+        self.gpu_ms = compiled.loaded.gpu_ms
+        return [outputs[name] for name in chosen]
+
+    def run_sync(self, output_names: Sequence[str] | None, feeds: Mapping[str, object]) -> list[Array]:
+        """`run`, waiting; in a browser only where Pyodide can suspend (JSPI)."""
+        return wait(self.run(output_names, feeds))
+
+    def destroy(self) -> None:
+        """Free the GPU memory, and the device where the session made it. Destroying twice is harmless."""
+        self._alive = False
+        for compiled in self._plans.values():
+            compiled.loaded.destroy()
+        self._plans.clear()
+        self._weights.destroy()
+        if self._owns_device:
+            self._owns_device = False
+            self.device.destroy()
+
+    async def _compile_fixed(self, progress: Progress | None) -> None:
+        """Compile now where every input has a fixed shape and no input decides a shape."""
+        shapes = {info.name: info.shape for info in self._graph.inputs}
+        dims = [dim for shape in shapes.values() for dim in (shape or (None,))]
+        if not all(isinstance(dim, int) for dim in dims):
+            return
+        if progress is not None:
+            progress("pipelines", 0, 1)
+        arrays = {
+            info.name: np.broadcast_to(np.zeros((), info.dtype or "float32"), tuple(map(int, info.shape or ())))  # type: ignore[arg-type]
+            for info in self._graph.inputs
+        }
+        try:
+            program, values = self._specialise(arrays, frozenset())
+        except HostValueNeeded:
+            return
+        self._plans[cache_key(arrays, self._host)] = await compile_program(
+            self.device, program, list(values.values()), self._weights
+        )
+        if progress is not None:
+            progress("pipelines", 1, 1)
+
+    async def _compiled(self, arrays: Mapping[str, Array]) -> Compiled:
+        """The plan for these inputs, the least recently used one dropped where there are too many."""
+        key = cache_key(arrays, self._host)
+        if key in self._plans:
+            self._plans.move_to_end(key)
+            return self._plans[key]
+        program, values = self._program(arrays)
+        compiled = await compile_program(self.device, program, list(values.values()), self._weights)
+        self._plans[cache_key(arrays, self._host)] = compiled
+        for old in [k for k, plan in self._plans.items() if plan.users == 0 and plan is not compiled]:
+            if len(self._plans) <= _PLANS_KEPT:
+                break
+            self._plans.pop(old).loaded.destroy()
+        return compiled
+
+    def _program(self, arrays: Mapping[str, Array]) -> tuple[Program, dict[str, Value]]:
+        """Specialise; where a shape hangs on an input's values, look at that input from then on."""
+        while True:
+            try:
+                return self._specialise(arrays, self._host)
+            except HostValueNeeded as needed:
+                values = input_values(self._graph.inputs, arrays, self._host)
+                more = host_inputs(self._graph, needed.name, values) - self._host
+                if not more:
+                    raise UnsupportedError(str(needed)) from needed
+                self._host |= more
+
+    def _specialise(self, arrays: Mapping[str, Array], host: frozenset[str]) -> tuple[Program, dict[str, Value]]:
+        values = input_values(self._graph.inputs, arrays, host)
+        return fuse(specialise(self._graph, self._opset, values)), values
+
+
+def _refuse_unsupported(model: Model) -> None:
+    """Raise UnsupportedError with every operator that is neither a kernel nor host arithmetic."""
+    if model.opset < 7:
+        raise ModelError(f"model: the opset must be at least 7, got {model.opset}")
+    missing = find_unsupported(model.graph, {**HOST_OPS, **HANDLERS})
+    if missing:
+        raise UnsupportedError("the model has operators that are not there:", missing)

@@ -1,0 +1,142 @@
+"""Runs a few ONNX nodes at once: what every function of `ops` comes down to.
+
+Arrays in give arrays out, through a small session kept for the next call of the same kind.
+As soon as one input is a Tensor, everything stays on its device and Tensors come out.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from functools import wraps
+from typing import Any, ParamSpec, TypeAlias, TypeVar
+
+import numpy as np
+
+from ..device import Device, wait
+from ..errors import FeedError, UnsupportedError
+from ..graph.compiled import Weights, record_program
+from ..graph.fusion import fuse
+from ..graph.lowering import HostValueNeeded, Value
+from ..graph.model import Array, Graph, Model, Node, ValueInfo
+from ..graph.session import InferenceSession
+from ..graph.specialise import Program, specialise
+from ..plan import Operand, Recorder
+from .tensor import Tensor, default_device
+
+Input: TypeAlias = "Array | Tensor | None"
+Output: TypeAlias = Any  # an ndarray, or a Tensor where one went in
+
+OPSET = 22
+_SESSIONS_KEPT = 64
+_sessions: OrderedDict[tuple[object, ...], InferenceSession] = OrderedDict()
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def sync(function: Callable[P, Coroutine[Any, Any, T]]) -> Callable[P, T]:
+    """The waiting twin of an async operation; in a browser only where Pyodide can suspend (JSPI)."""
+
+    @wraps(function)
+    def waiting(*args: P.args, **kwargs: P.kwargs) -> T:
+        return wait(function(*args, **kwargs))
+
+    waiting.__name__ = f"{function.__name__}_sync"
+    waiting.__doc__ = f"`{function.__name__}`, waiting; in a browser only where Pyodide can suspend (JSPI)."
+    return waiting
+
+
+async def run_nodes(nodes: Sequence[Node], inputs: Mapping[str, Input], outputs: Sequence[str]) -> list[Output]:
+    """Run `nodes` on inputs by name; gives the named outputs.
+
+    Raises: FeedError for inputs that are no arrays, KernelShapeError for shapes that do not go together.
+    """
+    given = {name: _as_input(name, value) for name, value in inputs.items() if value is not None}
+    tensors = [value for value in given.values() if isinstance(value, Tensor)]
+    if tensors:
+        return await _run_tensors(nodes, given, outputs, tensors[0].buffer.device)
+    device = await default_device()
+    arrays = {name: value for name, value in given.items() if not isinstance(value, Tensor)}
+    session = _session(nodes, arrays, outputs, device)
+    return list(await session.run(outputs, arrays))
+
+
+def _as_input(name: str, value: object) -> Array | Tensor:
+    if isinstance(value, Tensor):
+        return value
+    if not isinstance(value, (np.ndarray, np.generic)):
+        raise FeedError(f"{name} must be a numpy array or a Tensor, got {type(value).__name__}")
+    return np.asarray(value)
+
+
+def _session(nodes: Sequence[Node], arrays: Mapping[str, Array], outputs: Sequence[str], device: Device) -> InferenceSession:
+    """A session of these nodes, made once for each kind of call."""
+    kinds = tuple((name, str(array.dtype), array.ndim) for name, array in arrays.items())
+    key = (id(device), kinds, tuple(outputs), tuple(map(_node_key, nodes)))
+    if key in _sessions:
+        _sessions.move_to_end(key)
+        return _sessions[key]
+    model = Model(10, {"": OPSET}, _graph(nodes, arrays, outputs), {}, "ops")
+    session = _sessions[key] = InferenceSession(model, device, owns_device=False)
+    if len(_sessions) > _SESSIONS_KEPT:
+        _sessions.popitem(last=False)[1].destroy()
+    return session
+
+
+def _node_key(node: Node) -> tuple[object, ...]:
+    attributes = tuple(sorted((name, repr(value)) for name, value in node.attributes.items()))
+    return (node.domain, node.op_type, node.inputs, node.outputs, attributes)
+
+
+def _graph(nodes: Sequence[Node], inputs: Mapping[str, Array | Tensor], outputs: Sequence[str]) -> Graph:
+    infos = tuple(ValueInfo(name, str(value.dtype), (None,) * len(value.shape)) for name, value in inputs.items())
+    return Graph("ops", tuple(nodes), {}, infos, tuple(ValueInfo(name, None, None) for name in outputs))
+
+
+async def _run_tensors(
+    nodes: Sequence[Node], given: Mapping[str, Array | Tensor], outputs: Sequence[str], device: Device
+) -> list[Output]:
+    tensors = {
+        name: value if isinstance(value, Tensor) else await Tensor.from_numpy(value, device)
+        for name, value in given.items()
+    }
+    host = {name: value for name, value in given.items() if not isinstance(value, Tensor)}
+    program = _program(nodes, tensors, host, outputs)
+    results = [_result(device, program.values[name]) for name in outputs]
+    recorder = Recorder(device.caps)
+    operands: dict[str, Operand] = {name: tensor.buffer for name, tensor in tensors.items()}
+    operands |= {name: tensor.buffer for name, tensor in zip(outputs, results, strict=True)}
+    record_program(recorder, program, operands, Weights(device, {}))
+    loaded = await device.load(recorder.finish())
+    try:
+        await loaded.run([], [])
+    finally:
+        loaded.destroy()
+        for name in host:
+            tensors[name].destroy()
+    return results
+
+
+def _program(
+    nodes: Sequence[Node], tensors: Mapping[str, Tensor], host: Mapping[str, Array], outputs: Sequence[str]
+) -> Program:
+    """The program over tensors; arrays among the inputs are known to the host where a shape needs them."""
+    graph = _graph(nodes, tensors, outputs)
+    known: frozenset[str] = frozenset()
+    while True:
+        values = {
+            name: Value(name, tensor.dtype, tensor.shape, host[name] if name in known else None)
+            for name, tensor in tensors.items()
+        }
+        try:
+            return fuse(specialise(graph, OPSET, values))
+        except HostValueNeeded as needed:
+            if needed.name not in host or needed.name in known:
+                raise UnsupportedError(f"{needed}: give a numpy array, not a Tensor") from needed
+            known |= {needed.name}
+
+
+def _result(device: Device, value: Value) -> Tensor:
+    count = int(np.prod(value.shape, dtype=np.int64))
+    return Tensor(device.create_buffer(count * value.stored.size_bytes, value.name), value.dtype, value.shape)
