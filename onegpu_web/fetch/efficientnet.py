@@ -50,7 +50,8 @@ _STAGES = (
 
 def convert(pth: Path) -> bytes:
     """The ONNX file's bytes, the same for the same checkpoint. Needs the onnx package."""
-    return to_onnx(read_pth(pth)).SerializeToString(deterministic=True)
+    content: bytes = to_onnx(read_pth(pth)).SerializeToString(deterministic=True)
+    return content
 
 
 def to_onnx(weights: Mapping[str, npt.NDArray[Any]]) -> onnx.ModelProto:

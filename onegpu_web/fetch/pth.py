@@ -139,6 +139,4 @@ def _view(name: str, record: TensorRecord, storages: dict[str, npt.NDArray[Any]]
 def _naturals(name: str, values: object) -> tuple[int, ...]:
     if isinstance(values, tuple) and all(type(value) is int and 0 <= value < 2**48 for value in values):
         return values
-    raise ModelError(
-        f"pth: {name:.100} must have a shape, strides and an offset of natural numbers, got {values!r:.100}"
-    )
+    raise ModelError(f"pth: {name:.100} must have natural numbers as shape, strides and offset, got {values!r:.100}")
