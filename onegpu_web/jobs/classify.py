@@ -10,11 +10,12 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from onegpu_web.errors import ModelError
-
+from ..device import Device
+from ..errors import ModelError
+from ..graph.source import Progress, Source
 from .picture import Picture, check_picture
 from .resample import resample
-from .sessions import Progress, Session, Source, Stopwatch, create_session, report, run_one
+from .sessions import Session, Stopwatch, create_session, report, run_one
 
 _SIZE = 224
 # The network was evaluated on the middle 224 of a picture whose short side is 256.
@@ -40,7 +41,7 @@ class Classify:
         model: Source,
         labels: Sequence[str] | str | Path,
         *,
-        device: Any = None,
+        device: Device | None = None,
         progress: Progress | None = None,
     ) -> Self:
         """Load the model. labels: the names, or the path of a JSON list of them."""
@@ -57,10 +58,10 @@ class Classify:
         """
         check_picture(picture)
         stopwatch = Stopwatch()
-        report(progress, "prepare", 0.0)
+        report(progress, "prepare", 0, 3)
         with stopwatch.stage("prepare"):
             feed = classifier_input(picture)
-        report(progress, "model", 0.1)
+        report(progress, "model", 1, 3)
         outputs = await run_one(self._session, feed, stopwatch, "model")
         with stopwatch.stage("finish"):
             if outputs[0].shape != (1, len(self._labels)):
@@ -68,7 +69,7 @@ class Classify:
             scores = probabilities(outputs[0][0])
             best = np.argsort(-scores, kind="stable")[:top]
             named = [{"label": self._labels[index], "score": round(float(scores[index]), 5)} for index in best]
-        report(progress, "finish", 1.0)
+        report(progress, "finish", 3, 3)
         return {"top": named, "ms": stopwatch.ms()}
 
     def destroy(self) -> None:

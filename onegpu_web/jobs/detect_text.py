@@ -12,8 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from onegpu_web.errors import ModelError
-
+from ..errors import ModelError
 from .components import Indices, Runs, find_runs, label_runs
 from .picture import Picture
 from .rectangles import Rectangle, convex_hull, outline, smallest_rectangle

@@ -11,11 +11,12 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from onegpu_web.errors import ModelError
-
+from ..device import Device
+from ..errors import ModelError
+from ..graph.source import Progress, Source
 from .picture import Picture, check_picture
 from .resample import resample
-from .sessions import Progress, Session, Source, Stopwatch, create_session, report, run_one
+from .sessions import Session, Stopwatch, create_session, report, run_one
 
 _SIZE = 256
 # (cells in a row, anchors in a cell) of the two grids; an anchor is the middle of its cell.
@@ -37,7 +38,7 @@ class FindFaces:
         self._session = session
 
     @classmethod
-    async def create(cls, model: Source, *, device: Any = None, progress: Progress | None = None) -> Self:
+    async def create(cls, model: Source, *, device: Device | None = None, progress: Progress | None = None) -> Self:
         """Load the model."""
         return cls(await create_session(model, device=device, progress=progress))
 
@@ -50,16 +51,16 @@ class FindFaces:
         """
         check_picture(picture)
         stopwatch = Stopwatch()
-        report(progress, "prepare", 0.0)
+        report(progress, "prepare", 0, 3)
         with stopwatch.stage("prepare"):
             feed, frame = face_input(picture)
-        report(progress, "model", 0.1)
+        report(progress, "model", 1, 3)
         outputs = await run_one(self._session, feed, stopwatch, "model")
         with stopwatch.stage("finish"):
             scores, geometry = decode_faces(outputs)
             kept = blend(scores, geometry)
             faces = [_face(score, values, frame, picture) for score, values in kept]
-        report(progress, "finish", 1.0)
+        report(progress, "finish", 3, 3)
         return {"faces": faces, "ms": stopwatch.ms()}
 
     def destroy(self) -> None:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from onegpu_web.errors import PictureError
+from ..errors import PictureError
 
 if TYPE_CHECKING:
     from PIL import Image

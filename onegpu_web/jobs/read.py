@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from typing import Any, Self
 
+from ..device import Device, request_device
+from ..graph.source import Progress, Source
 from .detect_text import TextBox, detect_text
 from .picture import Picture, check_picture
 from .recognize_text import ReadLine, recognize_text
-from .sessions import Progress, Session, Source, Stopwatch, create_session, report
+from .sessions import Session, Stopwatch, create_session, report
 
 # Below this mean probability a "line" is almost always texture that the detector took for text.
 _LEAST_SCORE = 0.5
@@ -23,6 +26,7 @@ class ReadText:
     def __init__(self, detector: Session, recognizer: Session) -> None:
         self._detector = detector
         self._recognizer = recognizer
+        self._owned_device: Device | None = None
 
     @classmethod
     async def create(
@@ -30,12 +34,23 @@ class ReadText:
         detector: Source,
         recognizer: Source,
         *,
-        device: Any = None,
+        device: Device | None = None,
         progress: Progress | None = None,
     ) -> Self:
-        """Load both models, on one device."""
-        first = await create_session(detector, device=device, progress=progress)
-        return cls(first, await create_session(recognizer, device=device, progress=progress))
+        """Load both models on one device.
+
+        progress: called with (stage, done, total) as InferenceSession.create does, for one model after the other.
+        """
+        with ExitStack() as undo:
+            owned = await request_device() if device is None else None
+            if owned is not None:
+                undo.callback(owned.destroy)
+            first = await create_session(detector, device=device or owned, progress=progress)
+            undo.callback(first.destroy)
+            job = cls(first, await create_session(recognizer, device=device or owned, progress=progress))
+            undo.pop_all()
+        job._owned_device = owned
+        return job
 
     async def run(self, picture: Picture, *, progress: Progress | None = None) -> dict[str, Any]:
         """Read a picture, (H, W, 3) uint8 RGB.
@@ -45,20 +60,23 @@ class ReadText:
         """
         check_picture(picture)
         stopwatch = Stopwatch()
-        report(progress, "detect", 0.0)
+        report(progress, "detect", 0, 1)
         boxes = await detect_text(self._detector, picture, stopwatch)
+        report(progress, "detect", 1, 1)
         with stopwatch.stage("finish"):
             boxes = reading_order(boxes)
         rectangles = [box.rectangle for box in boxes]
         lines = await recognize_text(self._recognizer, picture, rectangles, stopwatch, progress=progress)
-        report(progress, "finish", 1.0)
         found = [_line(box, line) for box, line in zip(boxes, lines, strict=True) if line.score >= _LEAST_SCORE]
         return {"lines": found, "ms": stopwatch.ms()}
 
     def destroy(self) -> None:
-        """Free what both sessions hold on the GPU."""
+        """Free what both sessions hold on the GPU, and the device where `create` requested it."""
         self._detector.destroy()
         self._recognizer.destroy()
+        if self._owned_device is not None:
+            self._owned_device.destroy()
+            self._owned_device = None
 
 
 def reading_order(boxes: list[TextBox]) -> list[TextBox]:

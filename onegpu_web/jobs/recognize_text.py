@@ -12,12 +12,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from onegpu_web.errors import ModelError
-
+from ..errors import ModelError
+from ..graph.source import Progress
 from .picture import Picture
 from .rectangles import Rectangle
 from .resample import crop_rectangle
-from .sessions import Progress, Session, Stopwatch, report, run_one
+from .sessions import Session, Stopwatch, report, run_one
 
 LINE_HEIGHT = 48
 # Widths a crop may have: each is about a third more than the one before, so few input shapes arise (a new
@@ -65,8 +65,8 @@ async def recognize_text(
     crops = [crop for number, rectangle in enumerate(rectangles) for crop in _crops(number, rectangle)]
     best = [ReadLine("", 0.0)] * len(rectangles)
     done = 0
+    report(progress, "recognize", done, len(crops))
     for width, batch in _batches(crops):
-        report(progress, "recognize", done / len(crops))
         with stopwatch.stage("prepare"):
             feed = _recognizer_input(picture, batch, width)
         outputs = await run_one(session, feed, stopwatch, "recognize")
@@ -79,6 +79,7 @@ async def recognize_text(
                 line = decode(probabilities[: _steps(crop.width, width, len(probabilities))], alphabet)
                 best[crop.number] = max(best[crop.number], line, key=lambda read: read.score)
         done += len(batch)
+        report(progress, "recognize", done, len(crops))
     return best
 
 
@@ -92,7 +93,7 @@ def decode(probabilities: NDArray[np.float32], alphabet: Sequence[str]) -> ReadL
     if not kept.any():
         return ReadLine("", 0.0)
     text = "".join(alphabet[index] for index in classes[kept].tolist())
-    return ReadLine(text, float(probabilities.max(axis=1)[kept].mean()))
+    return ReadLine(text, float(probabilities[kept, classes[kept]].mean()))
 
 
 @dataclass(frozen=True, slots=True)

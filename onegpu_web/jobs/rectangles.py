@@ -29,7 +29,7 @@ class Rectangle:
         right = np.array([cos, sin]) * (self.width / 2)
         down = np.array([-sin, cos]) * (self.height / 2)
         corners: Points = np.array([-right - down, right - down, right + down, down - right])
-        return corners + (self.x, self.y)
+        return np.array([self.x, self.y]) + corners
 
     def grown(self, margin: float) -> Rectangle:
         """The rectangle with margin added on each of its four sides."""

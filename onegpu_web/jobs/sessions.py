@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-# A model: a path or URL, or the bytes of its file.
-Source = str | Path | bytes | memoryview
-
-# Called with the name of the stage that starts and the fraction of the job that is done (0..1).
-Progress = Callable[[str, float], None]
+from ..device import Device
+from ..graph.source import Progress, Source
 
 
 class Port(Protocol):
@@ -78,14 +74,16 @@ async def run_one(session: Session, feed: NDArray[np.float32], stopwatch: Stopwa
     return outputs
 
 
-def report(progress: Progress | None, stage: str, done: float) -> None:
+def report(progress: Progress | None, stage: str, done: int, total: int) -> None:
+    """Tell whoever listens that `done` of `total` steps of a stage are over."""
     if progress is not None:
-        progress(stage, done)
+        progress(stage, done, total)
 
 
-async def create_session(source: Source, *, device: Any = None, progress: Progress | None = None) -> Session:
+async def create_session(source: Source, *, device: Device | None = None, progress: Progress | None = None) -> Session:
     """Load a model on the GPU."""
-    from onegpu_web import InferenceSession
+    # Imported here: a job that is given its sessions runs without the GPU side of the package.
+    from ..graph.session import InferenceSession
 
     session: Session = await InferenceSession.create(source, device=device, progress=progress)
     return session
