@@ -1,0 +1,93 @@
+// Transposed convolution in its plainest form: gathered, so that no two threads write one output.
+//
+// x: (N, C, D, H, W). w: (C, M/group, kD, kH, kW). bias, slope: (M). residual, y: (N, M, oD, oH, oW).
+// One thread makes one output: it asks each tap which input, if any, it carries there, and adds
+// window sums of one channel each, channel by channel.
+// Bindings: x, w, bias, residual, slope; y; params. Source: ONNX ConvTranspose-22.
+
+alias T = f32;
+const HAS_BIAS: bool = false;
+const HAS_RESIDUAL: bool = false;
+const HAS_SLOPE: bool = false;
+const WORKGROUP: u32 = 64u;
+
+struct Params {
+  n: u32, group: u32, c: u32, m: u32,   // images, groups, input and output channels of one group
+  d: u32, h: u32, w: u32,               // input extents
+  od: u32, oh: u32, ow: u32,            // output extents
+  kd: u32, kh: u32, kw: u32,            // taps
+  sd: u32, sh: u32, sw: u32,            // strides
+  dd: u32, dh: u32, dw: u32,            // dilations
+  pd: i32, ph: i32, pw: i32,            // pads before the first element
+  x_offset: u32, w_offset: u32, bias_offset: u32, residual_offset: u32, slope_offset: u32, y_offset: u32,
+}
+
+@group(0) @binding(0) var<storage, read> x: array<T>;
+@group(0) @binding(1) var<storage, read> w: array<T>;
+@group(0) @binding(2) var<storage, read> bias: array<T>;
+@group(0) @binding(3) var<storage, read> residual: array<T>;
+@group(0) @binding(4) var<storage, read> slope: array<T>;
+@group(0) @binding(5) var<storage, read_write> y: array<T>;
+@group(0) @binding(6) var<uniform> params: Params;
+
+//: region activation
+fn activation(v: f32) -> f32 { return v; }
+//: end
+
+fn finish(sum: f32, channel: u32, index: u32) -> T {
+  var v = sum;
+  if (HAS_BIAS) { v = v + f32(bias[params.bias_offset + channel]); }
+  if (HAS_RESIDUAL) { v = v + f32(residual[params.residual_offset + index]); }
+  if (HAS_SLOPE) { v = select(v * f32(slope[params.slope_offset + channel]), v, v >= 0.0); }
+  return T(activation(v));
+}
+
+// The input index whose tap `t` elements before it lands on an output, or -1: `t` is output + pad - tap.
+fn source_index(t: i32, stride: u32, extent: u32) -> i32 {
+  if (t < 0 || u32(t) % stride != 0u || u32(t) / stride >= extent) { return -1; }
+  return t / i32(stride);
+}
+
+fn window_sum(x_base: u32, w_base: u32, od: u32, oh: u32, ow: u32) -> f32 {
+  var sum = 0.0;
+  for (var kd = 0u; kd < params.kd; kd++) {
+    let id = source_index(i32(od) + params.pd - i32(kd * params.dd), params.sd, params.d);
+    for (var kh = 0u; kh < params.kh; kh++) {
+      let ih = source_index(i32(oh) + params.ph - i32(kh * params.dh), params.sh, params.h);
+      for (var kw = 0u; kw < params.kw; kw++) {
+        let iw = source_index(i32(ow) + params.pw - i32(kw * params.dw), params.sw, params.w);
+        if (id >= 0 && ih >= 0 && iw >= 0) {
+          let at = x_base + (u32(id) * params.h + u32(ih)) * params.w + u32(iw);
+          sum = sum + f32(x[at]) * f32(w[w_base + (kd * params.kh + kh) * params.kw + kw]);
+        }
+      }
+    }
+  }
+  return sum;
+}
+
+@compute @workgroup_size(WORKGROUP)
+fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>,
+        @builtin(local_invocation_index) thread: u32) {
+  let pixels = params.od * params.oh * params.ow;
+  let channels = params.group * params.m;
+  let index = (id.y * groups.x + id.x) * WORKGROUP + thread;
+  if (index >= params.n * channels * pixels) { return; }
+  let pixel = index % pixels;
+  let channel = index / pixels % channels;
+  let image = index / pixels / channels;
+  let ow = pixel % params.ow;
+  let oh = pixel / params.ow % params.oh;
+  let od = pixel / params.ow / params.oh;
+  let group_channel = channel / params.m * params.c;  // the group's first input channel
+  let volume = params.d * params.h * params.w;
+  let taps = params.kd * params.kh * params.kw;
+  var sum = 0.0;
+  for (var c = 0u; c < params.c; c++) {
+    let row = group_channel + c;
+    let x_base = params.x_offset + (image * params.group * params.c + row) * volume;
+    let w_base = params.w_offset + (row * params.m + channel % params.m) * taps;
+    sum = sum + window_sum(x_base, w_base, od, oh, ow);
+  }
+  y[params.y_offset + index] = finish(sum, channel, index);
+}
