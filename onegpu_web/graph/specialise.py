@@ -49,15 +49,15 @@ def specialise(graph: Graph, opset: int, inputs: Mapping[str, Value]) -> Program
 def _lower(node: Node, opset: int, values: dict[str, Value]) -> list[Lowered]:
     """The steps of one node; its outputs enter `values`."""
     inputs = tuple(values[name] if name else None for name in node.inputs)
-    if node.op_type in HOST_OPS and _host_knows(node, inputs):
+    if node.operator in HOST_OPS and _host_knows(node, inputs):
         arrays = [_array(node, value) for value in inputs]
         for name, array in zip(node.outputs, run_host(node, arrays, opset), strict=False):
             if name:
                 values[name] = Value(name, str(array.dtype), array.shape, array)
         return []
-    handler = HANDLERS.get(node.op_type) if node.domain in ("", "onegpu") else None
+    handler = HANDLERS.get(node.operator)
     if handler is None:
-        if node.op_type in HOST_OPS:
+        if node.operator in HOST_OPS:
             raise HostValueNeeded(node, next(v.name for v in inputs if v is not None and v.array is None))
         raise UnsupportedError(f"{node.label}: there is no kernel for this operator", [node.operator])
     try:

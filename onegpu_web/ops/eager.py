@@ -70,7 +70,9 @@ def _as_input(name: str, value: object) -> Array | Tensor:
     return np.asarray(value)
 
 
-def _session(nodes: Sequence[Node], arrays: Mapping[str, Array], outputs: Sequence[str], device: Device) -> InferenceSession:
+def _session(
+    nodes: Sequence[Node], arrays: Mapping[str, Array], outputs: Sequence[str], device: Device
+) -> InferenceSession:
     """A session of these nodes, made once for each kind of call."""
     kinds = tuple((name, str(array.dtype), array.ndim) for name, array in arrays.items())
     key = (id(device), kinds, tuple(outputs), tuple(map(_node_key, nodes)))
