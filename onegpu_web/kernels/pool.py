@@ -1,0 +1,123 @@
+"""Windowed pooling: MaxPool, AveragePool, LpPool."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from .. import shader
+from ..caps import Caps
+from ..dtypes import FLOAT16, FLOAT32, INT8, INT32, UINT8, DType
+from ..plan import Launch, grid, pack_params
+from ..problems.pool import PoolProblem
+from .family import Family, Lowering
+
+WORKGROUP = 64
+_TOP_INFINITY = {FLOAT32: 0x7F800000, FLOAT16: 0x7C000000}
+# The result of an empty window: the lowest finite value, as bits.
+_LOWEST = {FLOAT32: 0xFF7FFFFF, FLOAT16: 0xFBFF, INT8: 0x80, UINT8: 0, INT32: 0x80000000}
+
+
+def order_constants(dtype: DType) -> dict[str, int]:
+    """The constants that tell a kernel how the bits of `dtype` order."""
+    bits = 8 * dtype.size_bytes
+    return {
+        "BITS": bits,
+        "ORDER": 0 if dtype in _TOP_INFINITY else 2 if dtype is UINT8 else 1,
+        "INFINITY": _TOP_INFINITY.get(dtype, 0),
+        "LOWEST": _LOWEST[dtype],
+        "MASK": (1 << bits) - 1,
+    }
+
+
+def words(dtype: DType, offset: int, elements: int) -> int:
+    """The u32 words that hold `elements` elements from element `offset` on."""
+    per_word = 4 // dtype.size_bytes
+    return -(-(offset + elements) // per_word) - offset // per_word if elements else 0
+
+
+def norm(kind: str, p: float) -> int:
+    """The constant NORM of wgsl/pool_norm.wgsl."""
+    return 0 if kind == "average" else {1.0: 1, 2.0: 2}.get(p, 3)
+
+
+def _three(values: tuple[int, ...], filler: int) -> tuple[int, int, int]:
+    """One to three sizes as three, along depth, height, width."""
+    full = (filler,) * (3 - len(values)) + values
+    return full[0], full[1], full[2]
+
+
+def geometry(problem: PoolProblem) -> tuple[int, ...]:
+    """Input, output, kernel, stride, dilation and begin padding along three axes, as the kernels' params list them."""
+    windows = problem.windows
+    return (
+        *_three(problem.spatial, 1),
+        *_three(problem.output_shape[2:], 1),
+        *_three(problem.kernel_shape, 1),
+        *_three(tuple(w.stride for w in windows), 1),
+        *_three(tuple(w.dilation for w in windows), 1),
+        *_three(tuple(w.pad_begin for w in windows), 0),
+    )
+
+
+def outputs(problem: PoolProblem) -> int:
+    """Elements of y."""
+    count = 1
+    for size in problem.output_shape:
+        count *= size
+    return count
+
+
+@dataclass(frozen=True, slots=True)
+class Plain:
+    """One thread for each output (each word of outputs for max), all taps in a loop."""
+
+    name: str = "plain"
+
+    def supports(self, problem: PoolProblem, caps: Caps) -> str | None:
+        if problem.kind != "max" and problem.dtype is FLOAT16 and "shader-f16" not in caps.features:
+            return "float16 arithmetic needs the feature shader-f16"
+        return None
+
+    def lower(self, problem: PoolProblem, caps: Caps) -> Lowering:
+        return Lowering((_max(problem, caps) if problem.kind == "max" else _norm(problem, caps),))
+
+
+def _max(problem: PoolProblem, caps: Caps) -> Launch:
+    count, held = outputs(problem), words(problem.dtype, problem.y_offset, outputs(problem))
+    constants: dict[str, int | float] = {
+        **order_constants(problem.dtype),
+        "INDICES": problem.indices,
+        "COLUMN_MAJOR": problem.storage_order == 1,
+        "WORKGROUP": WORKGROUP,
+    }
+    offsets = (problem.x_offset, problem.y_offset, problem.indices_offset)
+    return Launch(
+        shader.build("pool_max", constants=constants),
+        ("x",),
+        ("y", "indices"),
+        pack_params(*offsets, count, held, *geometry(problem)),
+        grid(held, WORKGROUP, caps.limits),
+        problem.op,
+    )
+
+
+def _norm(problem: PoolProblem, caps: Caps) -> Launch:
+    count = outputs(problem)
+    ends = tuple(size + w.pad_end for size, w in zip(problem.spatial, problem.windows, strict=True))
+    built = shader.build(
+        "pool",
+        constants={
+            "NORM": norm(problem.kind, problem.p),
+            "COUNT_INCLUDE_PAD": problem.kind == "average" and problem.count_include_pad,
+            "WORKGROUP": WORKGROUP,
+        },
+        aliases={"T": problem.dtype.wgsl},
+        regions={"norm": "pool_norm"},
+    )
+    params = pack_params(
+        problem.x_offset, problem.y_offset, count, float(problem.p), *geometry(problem), *_three(ends, 1)
+    )
+    return Launch(built, ("x",), ("y",), params, grid(count, WORKGROUP, caps.limits), problem.op)
+
+
+FAMILY: Family[PoolProblem] = Family("pool", (Plain(),))
