@@ -31,9 +31,12 @@ def run_host(node: Node, inputs: Inputs, opset: int) -> list[Array]:
         raise UnsupportedError(f"{node.label}: {node.operator} has no host implementation")
     try:
         with np.errstate(all="ignore"):
-            return function(node, inputs, opset)
+            results = [np.asarray(result) for result in function(node, inputs, opset)]
     except OnegpuError:
         raise
     except (ValueError, TypeError, IndexError, OverflowError, MemoryError) as error:
         shapes = ", ".join("-" if value is None else f"{value.dtype}{list(value.shape)}" for value in inputs)
         raise ModelError(f"{node.label}: {error} (inputs {shapes})") from error
+    if len(node.outputs) > len(results):
+        raise ModelError(f"{node.label}: outputs must be at most {len(results)}, got {len(node.outputs)}")
+    return results

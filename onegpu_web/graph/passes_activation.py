@@ -1,0 +1,115 @@
+"""Passes that recognise an activation which exporters spell out in several operators.
+
+The new nodes stand for ONNX's Gelu (approximate none), HardSwish and Mish whatever the model's opset, and for
+x * sigmoid(x) as Silu in domain "onegpu", since ONNX's own Swish is newer than the opsets read here.
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+from types import MappingProxyType
+
+from .model import Graph, Node
+from .passes_edit import Edit
+
+ONEGPU = "onegpu"
+
+
+def fuse_gelu(graph: Graph, opset: int) -> Graph:
+    """x * (1 + erf(x / sqrt(2))) * 0.5, in whatever order it is multiplied, becomes Gelu."""
+    edit = Edit(graph)
+    for node in graph.nodes:
+        if node.op_type == "Erf" and not node.domain:
+            _match_gelu(edit, node)
+    return edit.result()
+
+
+def _match_gelu(edit: Edit, erf: Node) -> None:
+    inner = edit.maker.get(erf.inputs[0])
+    x = None if inner is None else _scaled_by_root_half(edit, inner)
+    add = _sole(edit, erf, "Add")
+    if x is None or add is None or _factor(edit, add, erf.outputs[0]) != 1.0:
+        return
+    first = _sole(edit, add, "Mul")
+    if first is None:
+        return
+    other = _other(first, add.outputs[0])
+    half = edit.maker.get(other)
+    if half is not None and half.op_type == "Mul" and x in half.inputs and _factor(edit, half, x) == 0.5:
+        _fuse(edit, "Gelu", "", x, [erf, add], first)
+        return
+    second = _sole(edit, first, "Mul")
+    if second is None:
+        return
+    outer = _other(second, first.outputs[0])
+    if (other == x and edit.scalar(outer) == 0.5) or (outer == x and edit.scalar(other) == 0.5):
+        _fuse(edit, "Gelu", "", x, [erf, add, first], second)
+
+
+def _scaled_by_root_half(edit: Edit, node: Node) -> str | None:
+    """x where the node is x / sqrt(2) or x * sqrt(1/2), to the precision of the constant's type."""
+    if node.domain or node.op_type not in ("Div", "Mul") or len(node.inputs) != 2:
+        return None
+    x, constant = node.inputs
+    if node.op_type == "Mul" and edit.constant(constant) is None:
+        x, constant = constant, x
+    value, array = edit.scalar(constant), edit.constant(constant)
+    if value is None or array is None:
+        return None
+    wanted = sqrt(2.0) if node.op_type == "Div" else sqrt(0.5)
+    tolerance = 5e-4 if array.dtype.itemsize == 2 else 1e-6
+    return x if abs(value - wanted) <= tolerance * wanted else None
+
+
+def fuse_gates(graph: Graph, opset: int) -> Graph:
+    """x * g(x) becomes Silu (g is Sigmoid), HardSwish (HardSigmoid of 1/6 and 1/2) or Mish (Tanh of Softplus)."""
+    edit = Edit(graph)
+    for node in graph.nodes:
+        if node.op_type != "Mul" or node.domain or len(node.inputs) != 2:
+            continue
+        for x, gate_name in (node.inputs, node.inputs[::-1]):
+            gate = edit.maker.get(gate_name)
+            if gate is None or gate.domain or edit.sole_reader(gate_name) is not node or not edit.free(node, gate):
+                continue
+            kind = _gate_kind(edit, gate, x)
+            if kind is not None:
+                _fuse(edit, kind, ONEGPU if kind == "Silu" else "", x, [gate], node)
+                break
+    return edit.result()
+
+
+def _gate_kind(edit: Edit, gate: Node, x: str) -> str | None:
+    if gate.op_type == "Sigmoid" and gate.inputs[0] == x:
+        return "Silu"
+    if gate.op_type == "HardSigmoid" and gate.inputs[0] == x:
+        near = abs(gate.get_float("alpha", 0.2) - 1 / 6) < 1e-6 and abs(gate.get_float("beta", 0.5) - 0.5) < 1e-6
+        return "HardSwish" if near else None
+    if gate.op_type == "Tanh":
+        inner = edit.maker.get(gate.inputs[0])
+        if inner is not None and inner.op_type == "Softplus" and not inner.domain and inner.inputs[0] == x:
+            return "Mish"
+    return None
+
+
+def _sole(edit: Edit, node: Node, op_type: str) -> Node | None:
+    """The only reader of the node's result, where it is a free ONNX operator of that type with two inputs."""
+    reader = edit.sole_reader(node.outputs[0])
+    if reader is None or reader.op_type != op_type or reader.domain or len(reader.inputs) != 2:
+        return None
+    return reader if edit.free(reader, node) else None
+
+
+def _other(node: Node, name: str) -> str:
+    """The operand of a node of two that is not `name`."""
+    return node.inputs[1] if node.inputs[0] == name else node.inputs[0]
+
+
+def _factor(edit: Edit, node: Node, name: str) -> float | None:
+    return edit.scalar(_other(node, name)) if len(node.inputs) == 2 and not node.domain else None
+
+
+def _fuse(edit: Edit, op_type: str, domain: str, x: str, inner: list[Node], last: Node) -> None:
+    """One node in the place of `last`; the inner ones have no other reader."""
+    for node in inner:
+        edit.drop(node)
+    edit.put(last, Node(op_type, (x,), last.outputs, last.name, domain, MappingProxyType({})))
