@@ -76,7 +76,7 @@ class Node:
         for value in self.attributes.values():
             if isinstance(value, Graph):
                 yield value
-            elif isinstance(value, list):
+            elif isinstance(value, list) and value and isinstance(value[0], Graph):
                 yield from (item for item in value if isinstance(item, Graph))
 
     def get_int(self, name: str, default: int) -> int:

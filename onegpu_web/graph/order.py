@@ -29,14 +29,16 @@ def ordered(graph: Graph, outer: Collection[str] = frozenset()) -> Graph:
     for info in graph.outputs:
         if info.name not in made and (info.name not in outer or not info.name):
             raise ModelError(f"graph '{graph.name}': output '{info.name}' is defined by no node")
-    visible = made.union(outer) if any(True for node in nodes for _ in node.subgraphs()) else made
-    return replace(graph, nodes=tuple(_with_ordered_subgraphs(node, visible) for node in nodes))
+    parents = {node for node in nodes if any(True for _ in node.subgraphs())}
+    if not parents:
+        return replace(graph, nodes=nodes)
+    visible = made.union(outer)
+    return replace(
+        graph, nodes=tuple(_with_ordered_subgraphs(node, visible) if node in parents else node for node in nodes)
+    )
 
 
 def _with_ordered_subgraphs(node: Node, visible: Collection[str]) -> Node:
-    if not any(True for _ in node.subgraphs()):
-        return node
-
     def mend(value: Attribute) -> Attribute:
         if isinstance(value, list):
             return [mend(item) for item in value]

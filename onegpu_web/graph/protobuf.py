@@ -92,12 +92,14 @@ def fields(message: Message) -> list[Field]:
         number, wire = key >> 3, key & 7
         if not 0 < number < 1 << 29:
             raise message.fail(f"no field has number {number}; this is not an ONNX model or it is damaged")
-        if wire == VARINT:
-            value, position = _varint(message, position)
-            found.append((number, wire, value, 0))
-            continue
-        if wire == LENGTH:
-            size, position = _varint(message, position)
+        if wire in (VARINT, LENGTH):
+            size = data[position] if position < end else 0x80
+            position += 1
+            if size >= 0x80:  # one byte is the rule; calling _varint for it would double the time of reading
+                size, position = _varint(message, position - 1)
+            if wire == VARINT:
+                found.append((number, wire, size, 0))
+                continue
         elif wire in (FIXED32, FIXED64):
             size = 4 if wire == FIXED32 else 8
         else:

@@ -240,7 +240,7 @@ def _attribute(message: Message, context: _Context) -> tuple[str, Attribute | No
         raise message.fail("an attribute must have a name")
     if not kind and values:  # files before IR version 2 leave the type out
         kind = _TYPE_OF_FIELD[next(iter(values))]
-    message = message._replace(what=f"{message.what}, attribute {name}")
+    message = Message(message.data, message.start, message.end, f"{message.what}, attribute {name}")
     return name, _value(message, kind, values.get(_VALUE_FIELDS.get(kind, 0), []), context)
 
 
