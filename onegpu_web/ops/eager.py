@@ -18,6 +18,7 @@ from ..errors import FeedError, UnsupportedError
 from ..graph.compiled import Weights, record_program
 from ..graph.fusion import fuse
 from ..graph.lowering import HostValueNeeded, Value
+from ..graph.memory import roots
 from ..graph.model import Array, Graph, Model, Node, ValueInfo
 from ..graph.session import InferenceSession
 from ..graph.specialise import Program, specialise
@@ -105,10 +106,11 @@ async def _run_tensors(
     }
     host = {name: value for name, value in given.items() if not isinstance(value, Tensor)}
     program = _program(nodes, tensors, host, outputs)
-    results = [_result(device, program.values[name]) for name in outputs]
+    root = roots(program.steps)
+    results = [_result(device, program.values[name], tensors.get(root.get(name, name))) for name in outputs]
     recorder = Recorder(device.caps)
     operands: dict[str, Operand] = {name: tensor.buffer for name, tensor in tensors.items()}
-    operands |= {name: tensor.buffer for name, tensor in zip(outputs, results, strict=True)}
+    operands |= {root.get(name, name): tensor.buffer for name, tensor in zip(outputs, results, strict=True)}
     record_program(recorder, program, operands, Weights(device, {}))
     loaded = await device.load(recorder.finish())
     try:
@@ -139,6 +141,9 @@ def _program(
             known |= {needed.name}
 
 
-def _result(device: Device, value: Value) -> Tensor:
+def _result(device: Device, value: Value, same: Tensor | None) -> Tensor:
+    """A Tensor for an output; over the buffer of `same` where it holds the elements of that input."""
+    if same is not None:
+        return Tensor(same.buffer, value.dtype, value.shape)
     count = int(np.prod(value.shape, dtype=np.int64))
     return Tensor(device.create_buffer(count * value.stored.size_bytes, value.name), value.dtype, value.shape)

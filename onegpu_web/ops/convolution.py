@@ -1,0 +1,149 @@
+"""Convolutions and matrix products on arrays and Tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from ..errors import KernelShapeError
+from ..graph.model import Attribute, Node
+from .eager import Input, Output, run_nodes, sync
+
+# ONNX operator and the attributes of alpha and beta, by the activation's name in problems/activation.py.
+ACTIVATIONS: Mapping[str, tuple[str, tuple[str, ...]]] = {
+    "relu": ("Relu", ()),
+    "sigmoid": ("Sigmoid", ()),
+    "tanh": ("Tanh", ()),
+    "silu": ("Silu", ()),
+    "hard_sigmoid": ("HardSigmoid", ("alpha", "beta")),
+    "hard_swish": ("HardSwish", ()),
+    "leaky_relu": ("LeakyRelu", ("alpha",)),
+    "clip": ("Clip", ("min", "max")),
+    "gelu": ("Gelu", ()),
+    "mish": ("Mish", ()),
+    "elu": ("Elu", ("alpha",)),
+}
+
+ActivationSpec = str | tuple[str, *tuple[float, ...]]
+
+
+def window_attributes(
+    kernel_shape: Sequence[int] | None,
+    strides: Sequence[int] | None,
+    pads: Sequence[int] | None,
+    dilations: Sequence[int] | None,
+    auto_pad: str,
+) -> dict[str, Attribute]:
+    """ONNX attributes of a window; those that are None are left to ONNX's defaults."""
+    given = {"kernel_shape": kernel_shape, "strides": strides, "pads": pads, "dilations": dilations}
+    found: dict[str, Attribute] = {name: [int(v) for v in value] for name, value in given.items() if value is not None}
+    return found | {"auto_pad": auto_pad}
+
+
+def _activation_nodes(activation: ActivationSpec | None, source: str, target: str) -> list[Node]:
+    """The nodes that apply an activation such as "relu" or ("hard_sigmoid", 0.2, 0.5)."""
+    if activation is None:
+        return [Node("Identity", (source,), (target,))]
+    name, *values = (activation,) if isinstance(activation, str) else activation
+    if name not in ACTIVATIONS or len(values) > len(ACTIVATIONS[name][1]):
+        raise KernelShapeError(f"activation: must be one of {', '.join(ACTIVATIONS)}, got {activation!r}")
+    op_type, names = ACTIVATIONS[name]
+    attributes: dict[str, Attribute] = dict(zip(names, map(float, values), strict=False))
+    domain = "onegpu" if op_type in ("Silu", "Clip") else ""
+    return [Node(op_type, (source,), (target,), domain=domain, attributes=attributes)]
+
+
+async def _convolve(
+    op_type: str,
+    inputs: Mapping[str, Input],
+    attributes: dict[str, Attribute],
+    activation: ActivationSpec | None,
+) -> Output:
+    names = tuple(name if inputs[name] is not None else "" for name in ("x", "w", "b"))
+    nodes = [Node(op_type, names, ("sum",), attributes=attributes)]
+    last = "sum"
+    if inputs.get("residual") is not None:
+        nodes.append(Node("Add", ("sum", "residual"), ("total",)))
+        last = "total"
+    nodes += _activation_nodes(activation, last, "y")
+    return (await run_nodes(nodes, inputs, ["y"]))[0]
+
+
+async def conv(
+    x: Input,
+    w: Input,
+    b: Input = None,
+    *,
+    strides: Sequence[int] | None = None,
+    pads: Sequence[int] | None = None,
+    dilations: Sequence[int] | None = None,
+    group: int = 1,
+    auto_pad: str = "NOTSET",
+    residual: Input = None,
+    activation: ActivationSpec | None = None,
+) -> Output:
+    """y = activation(conv(x, w) + b + residual).
+
+    x: (N, C, ...) with 1 to 3 spatial axes. w: (M, C/group, ...). b: (M,). residual: y's shape.
+    pads: begins, then ends. auto_pad: NOTSET, SAME_UPPER, SAME_LOWER or VALID. activation: a name such
+    as "relu", or a tuple with its numbers: ("clip", 0.0, 6.0), ("leaky_relu", 0.1).
+    Raises: KernelShapeError. Source: ONNX Conv-22.
+    """
+    attributes = window_attributes(None, strides, pads, dilations, auto_pad) | {"group": group}
+    return await _convolve("Conv", {"x": x, "w": w, "b": b, "residual": residual}, attributes, activation)
+
+
+async def conv_transpose(
+    x: Input,
+    w: Input,
+    b: Input = None,
+    *,
+    strides: Sequence[int] | None = None,
+    pads: Sequence[int] | None = None,
+    dilations: Sequence[int] | None = None,
+    group: int = 1,
+    auto_pad: str = "NOTSET",
+    output_padding: Sequence[int] | None = None,
+    output_shape: Sequence[int] | None = None,
+    residual: Input = None,
+    activation: ActivationSpec | None = None,
+) -> Output:
+    """y = activation(conv_transpose(x, w) + b + residual).
+
+    x: (N, C, ...). w: (C, M/group, ...). b: (M,). output_shape: spatial sizes; pads follow from it.
+    Raises: KernelShapeError. Source: ONNX ConvTranspose-22.
+    """
+    attributes = window_attributes(None, strides, pads, dilations, auto_pad) | {"group": group}
+    for name, value in (("output_padding", output_padding), ("output_shape", output_shape)):
+        if value is not None:
+            attributes[name] = [int(v) for v in value]
+    return await _convolve("ConvTranspose", {"x": x, "w": w, "b": b, "residual": residual}, attributes, activation)
+
+
+async def gemm(
+    a: Input,
+    b: Input,
+    c: Input = None,
+    *,
+    alpha: float = 1.0,
+    beta: float = 1.0,
+    trans_a: bool = False,
+    trans_b: bool = False,
+) -> Output:
+    """y = alpha * a' b' + beta * c. a: (M, K), or (K, M) with trans_a; b: (K, N), or (N, K); c broadcasts to (M, N).
+
+    Raises: KernelShapeError. Source: ONNX Gemm-13.
+    """
+    attributes: dict[str, Attribute] = {"alpha": alpha, "beta": beta, "transA": int(trans_a), "transB": int(trans_b)}
+    names = ("a", "b", "c") if c is not None else ("a", "b")
+    return (await run_nodes([Node("Gemm", names, ("y",), attributes=attributes)], {"a": a, "b": b, "c": c}, ["y"]))[0]
+
+
+async def matmul(a: Input, b: Input) -> Output:
+    """numpy's matmul: (..., M, K) times (..., K, N), batches broadcast. Source: ONNX MatMul-13."""
+    return (await run_nodes([Node("MatMul", ("a", "b"), ("y",))], {"a": a, "b": b}, ["y"]))[0]
+
+
+conv_sync = sync(conv)
+conv_transpose_sync = sync(conv_transpose)
+gemm_sync = sync(gemm)
+matmul_sync = sync(matmul)
