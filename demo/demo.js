@@ -22,8 +22,7 @@ const BUSY_WORDS = {
   faces: "Looking for faces",
 };
 
-const find = (/** @type {string} */ id) =>
-  /** @type {any} */ (document.getElementById(id));
+const find = (/** @type {string} */ id) => /** @type {any} */ (document.getElementById(id));
 const places = { list: find("results"), overlay: find("overlay") };
 const stages = new StageList(find("stages"));
 const client = new JobClient(onMessage);
@@ -56,9 +55,8 @@ const pending = new Map();
 let retry = () => run();
 
 /** Whether an answer belongs to what is chosen now. */
-const matters = (
-  /** @type {{ picture: Picture, job: Job } | undefined} */ request,
-) => !opening && request?.picture === picture && request?.job === job;
+const matters = (/** @type {{ picture: Picture, job: Job } | undefined} */ request) =>
+  !opening && request?.picture === picture && request?.job === job;
 
 /**
  * Takes a picture that someone chose, or the page itself.
@@ -82,10 +80,7 @@ async function choose(name, open, sample) {
   } catch (error) {
     if (choice !== choices) return;
     opening = false;
-    fail(
-      error instanceof UnreadablePicture ? "picture" : "download",
-      wording(error),
-    );
+    fail(error instanceof UnreadablePicture ? "picture" : "download", wording(error));
     retry = () => void choose(name, open, sample);
     resume();
   }
@@ -102,9 +97,7 @@ function resume() {
 function chooseSample({ name, file }) {
   if (file === sampleShown && !opening && find("failure").hidden) return;
   const open = async () => {
-    const known =
-      openedSamples.get(file) ??
-      (await openPicture(await fetchSample(file), name));
+    const known = openedSamples.get(file) ?? (await openPicture(await fetchSample(file), name));
     openedSamples.set(file, known);
     return known;
   };
@@ -116,9 +109,7 @@ async function fetchSample(file) {
   const path = new URL(file, import.meta.url);
   const response = await fetch(path).catch(() => null);
   if (!response?.ok) {
-    throw new Error(
-      `${path.pathname} could not be loaded${response ? ` (HTTP ${response.status})` : ""}.`,
-    );
+    throw new Error(`${path.pathname} could not be loaded${response ? ` (HTTP ${response.status})` : ""}.`);
   }
   return response.blob();
 }
@@ -141,8 +132,7 @@ function setPicture(opened) {
   canvas.setAttribute("aria-label", `${name}, ${size} pixels`);
   find("canvas").replaceWith(canvas);
   find("sheet").style.setProperty("--ratio", String(width / height));
-  find("frame").dataset.size =
-    original[0] === width ? size : `${size}, used at ${width} × ${height}`;
+  find("frame").dataset.size = original[0] === width ? size : `${size}, used at ${width} × ${height}`;
   clearResult(places);
 }
 
@@ -176,8 +166,7 @@ function onMessage(message) {
   }
   const request = pending.get(message.id ?? -1);
   if (message.type === "progress") {
-    if (message.id === undefined || request)
-      stages.update(message, request?.job);
+    if (message.id === undefined || request) stages.update(message, request?.job);
     return;
   }
   pending.delete(Number(message.id));
@@ -194,15 +183,8 @@ function onMessage(message) {
 function show(result) {
   if (picture === null) return;
   showResult(job, result, places, picture);
-  const gpu =
-    result.ms.gpu === undefined
-      ? ""
-      : `, ${duration(result.ms.gpu)} of it on the GPU`;
-  setBusy(
-    false,
-    sentence(job, result),
-    `in ${duration(totalMs(result.ms))}${gpu}`,
-  );
+  const gpu = result.ms.gpu === undefined ? "" : `, ${duration(result.ms.gpu)} of it on the GPU`;
+  setBusy(false, sentence(job, result), `in ${duration(totalMs(result.ms))}${gpu}`);
   if (isEmpty(result)) places.list.append(suggestion());
   showTimes(find("times").lastElementChild, result.ms, stages.times(job));
   find("times").hidden = false;
@@ -224,11 +206,7 @@ function suggestion() {
  */
 function fail(kind, message) {
   setBusy(false, "");
-  showFailure(
-    find("failure"),
-    { kind, message },
-    { retry: () => retry(), choose: () => find("file").click() },
-  );
+  showFailure(find("failure"), { kind, message }, { retry: () => retry(), choose: () => find("file").click() });
 }
 
 function hideFailure() {
@@ -248,18 +226,13 @@ function setBusy(busy, words, aside = "") {
   const status = find("status");
   const small = document.createElement("small");
   small.textContent = aside;
-  status.replaceChildren(
-    ...(words ? [busy ? `${words}…` : words] : []),
-    ...(aside ? [" ", small] : []),
-  );
+  status.replaceChildren(...(words ? [busy ? `${words}…` : words] : []), ...(aside ? [" ", small] : []));
 }
 
 /** @param {import("./protocol.js").DeviceNews} news */
 function showDevice({ name, software }) {
   const badge = find("device");
-  badge.textContent = software
-    ? `${name}: computes on the processor, slowly`
-    : name;
+  badge.textContent = software ? `${name}: computes on the processor, slowly` : name;
   badge.classList.toggle("software", software);
   badge.hidden = false;
 }
@@ -270,9 +243,7 @@ function wording(error) {
 }
 
 function start() {
-  const jobs = /** @type {NodeListOf<HTMLInputElement>} */ (
-    document.querySelectorAll("input[name=job]")
-  );
+  const jobs = /** @type {NodeListOf<HTMLInputElement>} */ (document.querySelectorAll("input[name=job]"));
   for (const input of jobs) {
     // A browser may keep the choice over a reload.
     if (input.checked) job = /** @type {Job} */ (input.value);

@@ -64,13 +64,10 @@ async function read(url, bytes) {
   try {
     const response = await plainFetch(url);
     if (!response.ok || response.body === null) {
-      throw new DownloadError(
-        `${url.pathname} could not be loaded (HTTP ${response.status}).`,
-      );
+      throw new DownloadError(`${url.pathname} could not be loaded (HTTP ${response.status}).`);
     }
     const length = Number(response.headers.get("content-length"));
-    bytes.total =
-      length > 0 && !response.headers.has("content-encoding") ? length : null;
+    bytes.total = length > 0 && !response.headers.has("content-encoding") ? length : null;
     const parts = [];
     for (const reader = response.body.getReader(); ;) {
       const { done, value } = await reader.read();
@@ -82,9 +79,7 @@ async function read(url, bytes) {
     return join(parts, bytes.loaded);
   } catch (cause) {
     if (cause instanceof DownloadError) throw cause;
-    throw new DownloadError(
-      `${url.pathname} could not be loaded (${/** @type {Error} */ (cause).message}).`,
-    );
+    throw new DownloadError(`${url.pathname} could not be loaded (${/** @type {Error} */ (cause).message}).`);
   }
 }
 
@@ -108,8 +103,6 @@ function sum(files) {
   const known = files.every((file) => file.total !== null);
   return {
     loaded,
-    total: known
-      ? files.reduce((total, file) => total + Number(file.total), 0)
-      : null,
+    total: known ? files.reduce((total, file) => total + Number(file.total), 0) : null,
   };
 }

@@ -29,9 +29,7 @@ const WORDS = {
   },
   "device-lost": {
     title: "The graphics device went away.",
-    advice: [
-      "A driver restart or another program can cause it. A new attempt takes a new device.",
-    ],
+    advice: ["A driver restart or another program can cause it. A new attempt takes a new device."],
     actions: ["retry"],
   },
   download: {
@@ -57,14 +55,12 @@ const LABELS = { retry: "Try again", choose: "Choose a picture" };
  */
 export function showFailure(place, { kind, message }, ways) {
   const { title, advice, actions } = WORDS[kind];
-  const paragraphs = [title, ...(message ? [message] : []), ...advice].map(
-    (text, index) => {
-      const paragraph = document.createElement(index === 0 ? "h2" : "p");
-      paragraph.textContent = text;
-      if (text === message) paragraph.className = "particulars";
-      return paragraph;
-    },
-  );
+  const paragraphs = [title, ...(message ? [message] : []), ...advice].map((text, index) => {
+    const paragraph = document.createElement(index === 0 ? "h2" : "p");
+    paragraph.textContent = text;
+    if (text === message) paragraph.className = "particulars";
+    return paragraph;
+  });
   const buttons = document.createElement("div");
   buttons.className = "actions";
   for (const action of actions) {

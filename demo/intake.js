@@ -13,8 +13,7 @@ export function watchForPictures(input, frame, take) {
   });
 
   const lit = (/** @type {boolean} */ on) => frame.classList.toggle("drop", on);
-  const carriesFile = (/** @type {DragEvent} */ event) =>
-    event.dataTransfer?.types.includes("Files") ?? false;
+  const carriesFile = (/** @type {DragEvent} */ event) => event.dataTransfer?.types.includes("Files") ?? false;
   addEventListener("dragover", (event) => {
     if (!carriesFile(event)) return;
     event.preventDefault();
@@ -32,9 +31,7 @@ export function watchForPictures(input, frame, take) {
   });
 
   addEventListener("paste", (event) => {
-    const file = [...(event.clipboardData?.files ?? [])].find(({ type }) =>
-      type.startsWith("image/"),
-    );
+    const file = [...(event.clipboardData?.files ?? [])].find(({ type }) => type.startsWith("image/"));
     if (!file) return;
     event.preventDefault();
     take(file);

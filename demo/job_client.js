@@ -25,10 +25,7 @@ export class JobClient {
     const id = ++this.#lastId;
     const pixels = picture.pixels();
     const { width, height } = picture;
-    this.#living().postMessage(
-      { type: "run", id, job, width, height, pixels },
-      [pixels.buffer],
-    );
+    this.#living().postMessage({ type: "run", id, job, width, height, pixels }, [pixels.buffer]);
     return id;
   }
 
@@ -48,8 +45,7 @@ export class JobClient {
       this.#broken = true;
       // Without a message it is the worker's own files that did not arrive.
       const kind = event.message ? "internal" : "download";
-      const message =
-        event.message || "The worker's program could not be loaded.";
+      const message = event.message || "The worker's program could not be loaded.";
       this.onMessage({
         type: "error",
         id: this.#lastId,

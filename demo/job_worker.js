@@ -23,14 +23,8 @@ const here = (path) => new URL(path, import.meta.url);
  * @type {Record<Job, URL[]>}
  */
 const JOB_FILES = {
-  read: [
-    here("models/pp_ocrv6_det_tiny.onnx"),
-    here("models/pp_ocrv6_rec_tiny.onnx"),
-  ],
-  classify: [
-    here("models/efficientnet_lite0.onnx"),
-    here("models/imagenet_labels.json"),
-  ],
+  read: [here("models/pp_ocrv6_det_tiny.onnx"), here("models/pp_ocrv6_rec_tiny.onnx")],
+  classify: [here("models/efficientnet_lite0.onnx"), here("models/imagenet_labels.json")],
   faces: [here("models/blazeface_back.onnx")],
 };
 
@@ -97,9 +91,7 @@ async function run({ id, job, width, height, pixels }) {
   python ??= startPython();
   if (!ready.has(job)) await create(job, id);
   const jobs = await python;
-  return unwrap(
-    await jobs.run(job, width, height, pixels, reporter(id, "run")),
-  );
+  return unwrap(await jobs.run(job, width, height, pixels, reporter(id, "run")));
 }
 
 /**
@@ -109,26 +101,19 @@ async function run({ id, job, width, height, pixels }) {
  * @param {number} id
  */
 async function create(job, id) {
-  const fetched = timed(() =>
-    downloads.get(JOB_FILES[job], (bytes) => postBytes("models", bytes, id)),
-  );
-  const [jobs, { value: files, ms }] = await Promise.all([
-    /** @type {Promise<any>} */ (python),
-    fetched,
-  ]);
+  const fetched = timed(() => downloads.get(JOB_FILES[job], (bytes) => postBytes("models", bytes, id)));
+  const [jobs, { value: files, ms }] = await Promise.all([/** @type {Promise<any>} */ (python), fetched]);
   postBytes("models", { loaded: size(files), total: size(files) }, id, ms);
   const report = reporter(id, "pipelines");
-  report(0, "");
-  const created = await timed(async () =>
-    unwrap(await jobs.create(job, files, report)),
-  );
+  report("", 0, undefined);
+  const created = await timed(async () => unwrap(await jobs.create(job, files, report)));
   post({
     type: "progress",
     id,
     stage: "pipelines",
     done: 1,
     total: 1,
-    unit: "parts",
+    unit: "steps",
     text: "",
     ms: created.ms,
   });
@@ -143,12 +128,7 @@ async function startPython() {
     packages: ["onegpu-web"],
     onProgress: ({ stage, loaded, total, ms }) => {
       packagesMs = ms ?? 0;
-      postBytes(
-        stage,
-        { loaded, total },
-        undefined,
-        stage === "python" ? ms : undefined,
-      );
+      postBytes(stage, { loaded, total }, undefined, stage === "python" ? ms : undefined);
     },
   });
   const [source] = await downloads.get([here("job_worker.py")], () => {});
@@ -159,7 +139,7 @@ async function startPython() {
   const steps = {
     done: 1,
     total: 1,
-    unit: /** @type {const} */ ("parts"),
+    unit: /** @type {const} */ ("steps"),
     text: "",
   };
   post({
@@ -180,29 +160,16 @@ async function findAdapter() {
   if (adapterFound) return;
   const gpu = /** @type {any} */ (navigator).gpu;
   if (!gpu) {
-    throw new KnownFailure(
-      "no-webgpu",
-      self.isSecureContext ? "" : "The page came over plain http.",
-    );
+    throw new KnownFailure("no-webgpu", self.isSecureContext ? "" : "The page came over plain http.");
   }
   const adapter = await gpu.requestAdapter({
     powerPreference: "high-performance",
   });
   if (!adapter) throw new KnownFailure("no-adapter", "");
   adapterFound = true;
-  const {
-    vendor = "",
-    architecture = "",
-    description = "",
-    isFallbackAdapter = false,
-  } = adapter.info ?? {};
-  const name =
-    description ||
-    [vendor, architecture].filter(Boolean).join(" ") ||
-    "a GPU without a name";
-  const software =
-    isFallbackAdapter ||
-    /swiftshader|llvmpipe/i.test(`${architecture} ${description}`);
+  const { vendor = "", architecture = "", description = "", isFallbackAdapter = false } = adapter.info ?? {};
+  const name = description || [vendor, architecture].filter(Boolean).join(" ") || "a GPU without a name";
+  const software = isFallbackAdapter || /swiftshader|llvmpipe/i.test(`${architecture} ${description}`);
   post({ type: "device", name, software });
 }
 
@@ -229,13 +196,10 @@ function unwrap(json) {
  */
 function explain(error) {
   const message = error instanceof Error ? error.message : String(error);
-  if (error instanceof KnownFailure)
-    return { kind: error.kind, message, restart: false };
-  if (error instanceof DownloadError)
-    return { kind: "download", message, restart: false };
+  if (error instanceof KnownFailure) return { kind: error.kind, message, restart: false };
+  if (error instanceof DownloadError) return { kind: "download", message, restart: false };
   // Pyodide cannot be started twice in one worker with certainty, nor go on after a fault of its own.
-  if (error instanceof PyodideDownloadError)
-    return { kind: "download", message, restart: true };
+  if (error instanceof PyodideDownloadError) return { kind: "download", message, restart: true };
   console.error(error);
   return { kind: "internal", message, restart: true };
 }
@@ -247,16 +211,8 @@ function explain(error) {
  * @param {"pipelines" | "run"} stage
  */
 function reporter(id, stage) {
-  return (/** @type {number} */ fraction, /** @type {string} */ text) => {
-    post({
-      type: "progress",
-      id,
-      stage,
-      done: fraction,
-      total: 1,
-      unit: "parts",
-      text,
-    });
+  return (/** @type {string} */ text, /** @type {number} */ done, /** @type {number | undefined} */ total) => {
+    post({ type: "progress", id, stage, done, total: total ?? null, unit: "steps", text });
     return waiting !== null;
   };
 }

@@ -13,12 +13,13 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import onegpu_web
+
+from onegpu_web.device import request_device
 from onegpu_web.errors import DeviceError, DeviceLostError, PictureError
 from onegpu_web.jobs import Classify, FindFaces, ReadText
 
-# report(fraction done, what is being done) -> whether a newer request waits
-Report = Callable[[float, str], bool]
+# report(step, done, total or None) -> whether a newer request waits
+Report = Callable[[str, int, int | None], bool]
 
 
 class Overtaken(Exception):
@@ -36,12 +37,12 @@ class JobWorker:
         """Put a job's models on the device. files: JS array of Uint8Array, in the order of job_worker.js."""
         contents = [file.to_bytes() for file in files]
 
-        def progress(stage: str, fraction: float) -> None:
-            report(fraction, stage)
+        def progress(step: str, done: int, total: int | None) -> None:
+            report(step, done, total)
 
         try:
             if self._device is None:
-                self._device = await onegpu_web.request_device(power_preference="high-performance")
+                self._device = await request_device()
             self._jobs[job] = await _make(job, contents, device=self._device, progress=progress)
         except Exception as error:
             return self._failure(error)
@@ -51,8 +52,8 @@ class JobWorker:
         """Run a job on one picture. pixels: JS Uint8ClampedArray, height * width * 4, RGBA."""
         rgba = np.frombuffer(pixels.to_memoryview(), np.uint8).reshape(height, width, 4)
 
-        def progress(stage: str, fraction: float) -> None:
-            if report(fraction, stage):
+        def progress(step: str, done: int, total: int | None) -> None:
+            if report(step, done, total):
                 raise Overtaken
 
         try:

@@ -36,8 +36,7 @@ export class Picture {
 
   /** A fresh copy of the pixels, RGBA, to be transferred to the worker. */
   pixels() {
-    return context(this.canvas).getImageData(0, 0, this.width, this.height)
-      .data;
+    return context(this.canvas).getImageData(0, 0, this.width, this.height).data;
   }
 }
 
@@ -51,9 +50,7 @@ export class Picture {
  */
 export async function openPicture(file, name) {
   try {
-    const source = file.type.startsWith("image/svg")
-      ? await openDrawing(file)
-      : await openPhoto(file);
+    const source = file.type.startsWith("image/svg") ? await openDrawing(file) : await openPhoto(file);
     const [width, height] = fit(source.width, source.height);
     const canvas = document.createElement("canvas");
     canvas.width = width;
@@ -61,10 +58,7 @@ export async function openPicture(file, name) {
     const target = context(canvas);
     target.imageSmoothingQuality = "high";
     target.drawImage(source, 0, 0, width, height);
-    const original = /** @type {[number, number]} */ ([
-      source.width,
-      source.height,
-    ]);
+    const original = /** @type {[number, number]} */ ([source.width, source.height]);
     if ("close" in source) source.close();
     target.getImageData(0, 0, 1, 1); // throws now, not in the middle of a job, where memory ran out
     return new Picture(name, canvas, original);
@@ -83,15 +77,8 @@ export async function openPicture(file, name) {
  * @returns {[number, number]}
  */
 export function fit(width, height) {
-  const scale = Math.min(
-    1,
-    Math.sqrt(MAX_PIXELS / (width * height)),
-    MAX_SIDE / Math.max(width, height),
-  );
-  return [
-    Math.max(1, Math.floor(width * scale)),
-    Math.max(1, Math.floor(height * scale)),
-  ];
+  const scale = Math.min(1, Math.sqrt(MAX_PIXELS / (width * height)), MAX_SIDE / Math.max(width, height));
+  return [Math.max(1, Math.floor(width * scale)), Math.max(1, Math.floor(height * scale))];
 }
 
 /** @param {Blob} file */

@@ -34,8 +34,8 @@
  * @property {Stage} stage
  * @property {number} done
  * @property {number | null} total - null while unknown
- * @property {"bytes" | "parts"} unit - parts are fractions of the stage, with total 1
- * @property {string} text - what is being done, for people
+ * @property {"bytes" | "steps"} unit
+ * @property {string} text - the name of the step being done, or empty
  * @property {number} [ms] - set once, when the stage is over: how long it took
  */
 

@@ -33,8 +33,7 @@ export function showResult(job, result, { list, overlay }, picture) {
   const shapes = marks.map((mark) => shape(mark));
   const rows = marks.map((mark) => row(mark));
   overlay.append(...shapes);
-  if (job === "read")
-    list.append(copyButton(marks.map((mark) => mark.text).join("\n")));
+  if (job === "read") list.append(copyButton(marks.map((mark) => mark.text).join("\n")));
   const lines = document.createElement("ol");
   lines.className = job === "read" ? "lines" : "lines faces";
   lines.append(...rows);
@@ -59,23 +58,16 @@ export function sentence(job, result) {
   const count = (result.lines ?? result.faces ?? []).length;
   if (job === "classify") {
     const [best] = result.top ?? [];
-    return best
-      ? `Most likely: ${best.label} (${percent(best.score)})`
-      : "No idea what this is";
+    return best ? `Most likely: ${best.label} (${percent(best.score)})` : "No idea what this is";
   }
   const [one, many] = job === "read" ? ["line", "lines"] : ["face", "faces"];
-  if (count === 0)
-    return job === "read"
-      ? "No text found in this picture"
-      : "No face found in this picture";
+  if (count === 0) return job === "read" ? "No text found in this picture" : "No face found in this picture";
   return `${count} ${count === 1 ? one : many} ${job === "read" ? "read" : "found"}`;
 }
 
 /** @param {JobResult} result */
 export function isEmpty(result) {
-  return [result.lines, result.top, result.faces].every(
-    (part) => !part?.length,
-  );
+  return [result.lines, result.top, result.faces].every((part) => !part?.length);
 }
 
 /**
@@ -92,22 +84,17 @@ function marksOf(job, result) {
       points: [],
     }));
   }
-  return (result.faces ?? []).map(
-    ({ box: [x0, y0, x1, y1], score, points }, index) => {
-      const corners = /** @type {[number, number][]} */ ([[x0, y0], [x1, y0], [x1, y1], [x0, y1]]); // prettier-ignore
-      return { text: `Face ${index + 1}`, score, corners, points };
-    },
-  );
+  return (result.faces ?? []).map(({ box: [x0, y0, x1, y1], score, points }, index) => {
+    const corners = /** @type {[number, number][]} */ ([[x0, y0], [x1, y0], [x1, y1], [x0, y1]]); // prettier-ignore
+    return { text: `Face ${index + 1}`, score, corners, points };
+  });
 }
 
 /** @param {Mark} mark */
 function shape({ corners, points }) {
   const group = svg("g");
   const polygon = svg("polygon");
-  polygon.setAttribute(
-    "points",
-    corners.map((corner) => corner.join(",")).join(" "),
-  );
+  polygon.setAttribute("points", corners.map((corner) => corner.join(",")).join(" "));
   group.append(polygon);
   for (const [x, y] of points) {
     // A line of no length with round ends is a dot whose size does not scale with the picture.
@@ -120,9 +107,7 @@ function shape({ corners, points }) {
 
 /** @param {string} name */
 function svg(name) {
-  return /** @type {SVGElement} */ (
-    document.createElementNS("http://www.w3.org/2000/svg", name)
-  );
+  return /** @type {SVGElement} */ (document.createElementNS("http://www.w3.org/2000/svg", name));
 }
 
 /** @param {Mark} mark */
@@ -162,15 +147,11 @@ function tie(rows, shapes) {
       if (on) shape.parentNode?.append(shape); // drawn last, so that neighbours do not cover it
     };
     row.addEventListener("pointerenter", () => light(true));
-    row.addEventListener("pointerleave", () =>
-      light(document.activeElement === row),
-    );
+    row.addEventListener("pointerleave", () => light(document.activeElement === row));
     row.addEventListener("focus", () => light(true));
     row.addEventListener("blur", () => light(false));
     shape.addEventListener("pointerenter", () => row.classList.add("lit"));
-    shape.addEventListener("pointerleave", () =>
-      row.classList.toggle("lit", document.activeElement === row),
-    );
+    shape.addEventListener("pointerleave", () => row.classList.toggle("lit", document.activeElement === row));
     shape.addEventListener("click", () => row.focus());
   });
 }
@@ -187,9 +168,7 @@ function walk(list, rows) {
     for (const row of rows) row.tabIndex = row === target ? 0 : -1;
   });
   list.addEventListener("keydown", (event) => {
-    const here = rows.indexOf(
-      /** @type {HTMLElement} */ (document.activeElement),
-    );
+    const here = rows.indexOf(/** @type {HTMLElement} */ (document.activeElement));
     const last = rows.length - 1;
     const there = {
       ArrowDown: here + 1,

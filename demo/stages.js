@@ -15,6 +15,20 @@ const NAMES = {
   run: "This picture",
 };
 
+/**
+ * Words for the steps of a job; a step without any goes by its name.
+ *
+ * @type {Record<string, string>}
+ */
+const STEPS = {
+  prepare: "Prepare the picture",
+  detect: "Find the text",
+  recognize: "Read the lines",
+  model: "Run the model",
+  finish: "Sort out the answer",
+  pipelines: "Compile",
+};
+
 /** @type {Stage[]} stages gone through once for all jobs */
 const SHARED = ["python", "packages"];
 
@@ -41,12 +55,7 @@ export class StageList {
    */
   begin(job) {
     this.#job = job;
-    this.#shown = new Set(
-      STAGES.filter(
-        (stage) =>
-          this.#of(stage, job)?.ms === undefined && this.#of(stage, job),
-      ),
-    );
+    this.#shown = new Set(STAGES.filter((stage) => this.#of(stage, job)?.ms === undefined && this.#of(stage, job)));
     this.#shown.delete("run");
     this.#paint();
   }
@@ -83,10 +92,7 @@ export class StageList {
       if (ms === undefined) return [];
       return [
         {
-          name:
-            unit === "bytes"
-              ? `${NAMES[stage]}, ${megabytes(done ?? 0)}`
-              : NAMES[stage],
+          name: unit === "bytes" ? `${NAMES[stage]}, ${megabytes(done ?? 0)}` : NAMES[stage],
           ms,
         },
       ];
@@ -102,28 +108,19 @@ export class StageList {
   }
 
   #paint() {
-    const stages = STAGES.filter(
-      (stage) => this.#shown.has(stage) && this.#of(stage, this.#job),
-    );
+    const stages = STAGES.filter((stage) => this.#shown.has(stage) && this.#of(stage, this.#job));
     this.list.replaceChildren(...stages.map((stage) => this.#row(stage)));
   }
 
   /** @param {Stage} stage */
   #row(stage) {
-    const { done, total, unit, text, ms } = /** @type {Progress} */ (
-      this.#of(stage, this.#job)
-    );
+    const { done, total, unit, text, ms } = /** @type {Progress} */ (this.#of(stage, this.#job));
     const over = ms !== undefined;
     const item = document.createElement("li");
     item.className = over ? "over" : "under-way";
-    const amount = unit === "bytes" ? bytesText(done, total) : text;
-    item.append(
-      part("name", NAMES[stage]),
-      part("amount", over ? duration(ms) : amount),
-      part("bar", ""),
-    );
-    if (!over && total)
-      item.style.setProperty("--share", String(Math.min(1, done / total)));
+    const amount = unit === "bytes" ? bytesText(done, total) : stepText(text, done, total);
+    item.append(part("name", NAMES[stage]), part("amount", over ? duration(ms) : amount), part("bar", ""));
+    if (!over && total) item.style.setProperty("--share", String(Math.min(1, done / total)));
     else if (!over) item.classList.add("unknown");
     return item;
   }
@@ -139,29 +136,19 @@ export class StageList {
  */
 export function showTimes(place, { gpu, ...steps }, before) {
   const rows = Object.entries(steps).map(([name, ms]) => ({
-    name: capital(name),
+    name: stepName(name),
     ms,
   }));
   const longest = Math.max(...rows.map((row) => row.ms), 1e-9);
   place.replaceChildren(
     table("This picture", rows, longest),
-    ...(gpu === undefined
-      ? []
-      : [
-          table(
-            "Of it, models on the GPU",
-            [{ name: "GPU time", ms: gpu }],
-            longest,
-          ),
-        ]),
+    ...(gpu === undefined ? [] : [table("Of it, models on the GPU", [{ name: "GPU time", ms: gpu }], longest)]),
     ...(before.length > 0 ? [table("Done once before", before, null)] : []),
   );
 }
 
 /** The time from picture to result, without the GPU's share, which lies within it. */
-export function totalMs(
-  /** @type {Record<string, number>} */ { gpu: _, ...steps },
-) {
+export function totalMs(/** @type {Record<string, number>} */ { gpu: _, ...steps }) {
   return Object.values(steps).reduce((total, ms) => total + ms, 0);
 }
 
@@ -217,9 +204,7 @@ function part(name, text) {
  * @param {number | null} total
  */
 function bytesText(done, total) {
-  return total
-    ? `${(done / 1e6).toFixed(1)} of ${megabytes(total)}`
-    : megabytes(done);
+  return total ? `${(done / 1e6).toFixed(1)} of ${megabytes(total)}` : megabytes(done);
 }
 
 /** @param {number} bytes */
@@ -227,9 +212,19 @@ function megabytes(bytes) {
   return `${(bytes / 1e6).toFixed(1)} MB`;
 }
 
+/**
+ * @param {string} name
+ * @param {number} done
+ * @param {number | null} total
+ */
+function stepText(name, done, total) {
+  const counted = total !== null && total > 3; // the few steps of a small job need no numbers
+  return counted ? `${stepName(name)}, ${done} of ${total}` : stepName(name);
+}
+
 /** @param {string} name */
-function capital(name) {
-  return name.charAt(0).toUpperCase() + name.slice(1).replaceAll("_", " ");
+function stepName(name) {
+  return STEPS[name] ?? name.charAt(0).toUpperCase() + name.slice(1).replaceAll("_", " ");
 }
 
 /**

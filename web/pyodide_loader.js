@@ -39,20 +39,14 @@ export class PyodideDownloadError extends Error {
  * @returns {Promise<any>} the Pyodide API
  * @throws {PyodideDownloadError}
  */
-export async function startPyodide({
-  indexUrl,
-  packages = [],
-  onProgress = () => {},
-}) {
+export async function startPyodide({ indexUrl, packages = [], onProgress = () => {} }) {
   const base = new URL(indexUrl, globalThis.location?.href);
   const pyodide = await watched("python", onProgress, async () => {
     const { loadPyodide } = await importCore(new URL("pyodide.mjs", base));
     return loadPyodide({ indexURL: base.href });
   });
   if (packages.length > 0) {
-    await watched("packages", onProgress, () =>
-      loadPackages(pyodide, packages),
-    );
+    await watched("packages", onProgress, () => loadPackages(pyodide, packages));
   }
   return pyodide;
 }
@@ -62,9 +56,7 @@ async function importCore(url) {
   try {
     return await import(url.href);
   } catch (cause) {
-    throw new PyodideDownloadError(
-      `${url.pathname} could not be loaded (${cause})`,
-    );
+    throw new PyodideDownloadError(`${url.pathname} could not be loaded (${cause})`);
   }
 }
 
@@ -83,9 +75,7 @@ async function loadPackages(pyodide, packages) {
   });
   const missing = packages.filter((name) => !(name in pyodide.loadedPackages));
   if (complaints.length > 0 || missing.length > 0) {
-    throw new PyodideDownloadError(
-      complaints[0] ?? `${missing.join(", ")} could not be loaded`,
-    );
+    throw new PyodideDownloadError(complaints[0] ?? `${missing.join(", ")} could not be loaded`);
   }
 }
 
@@ -106,12 +96,7 @@ async function watched(stage, onProgress, work) {
   let fail = () => {};
   const failed = new Promise((_, reject) => (fail = reject));
   failed.catch(() => {}); // the race below may be over before a late download fails
-  globalThis.fetch = watchedFetch(
-    original,
-    count,
-    () => onProgress({ stage, ...count }),
-    fail,
-  );
+  globalThis.fetch = watchedFetch(original, count, () => onProgress({ stage, ...count }), fail);
   try {
     onProgress({ stage, ...count });
     const value = /** @type {T} */ (await Promise.race([work(), failed]));
@@ -131,10 +116,7 @@ async function watched(stage, onProgress, work) {
  */
 function watchedFetch(original, count, tell, fail) {
   return async (resource, init) => {
-    const path = new URL(
-      resource instanceof Request ? resource.url : resource,
-      globalThis.location.href,
-    ).pathname;
+    const path = new URL(resource instanceof Request ? resource.url : resource, globalThis.location.href).pathname;
     let response;
     try {
       response = await original(resource, init);
@@ -143,11 +125,7 @@ function watchedFetch(original, count, tell, fail) {
       throw cause;
     }
     if (!response.ok) {
-      fail(
-        new PyodideDownloadError(
-          `${path} could not be loaded (HTTP ${response.status})`,
-        ),
-      );
+      fail(new PyodideDownloadError(`${path} could not be loaded (HTTP ${response.status})`));
     }
     return response.body === null ? response : counted(response, count, tell);
   };
@@ -173,8 +151,9 @@ function counted(response, count, tell) {
     },
   });
   const { status, statusText, headers } = response;
-  return new Response(
-    /** @type {ReadableStream} */ (response.body).pipeThrough(meter),
-    { status, statusText, headers },
-  );
+  return new Response(/** @type {ReadableStream} */ (response.body).pipeThrough(meter), {
+    status,
+    statusText,
+    headers,
+  });
 }
