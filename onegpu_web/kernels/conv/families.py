@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from ...problems.conv import Convolution
 from ..family import Family
+from .depthwise import Depthwise
+from .gemm import TILES, ImplicitGemm
 from .plain import Plain
 
-CONV: Family[Convolution] = Family("conv", (Plain("conv_plain"),))
+CONV: Family[Convolution] = Family(
+    "conv", (Depthwise(), ImplicitGemm("implicit_gemm", TILES["64x64"]), Plain("conv_plain"))
+)
 CONV_TRANSPOSE: Family[Convolution] = Family("conv_transpose", (Plain("conv_transpose_plain"),))
