@@ -9,6 +9,7 @@ from __future__ import annotations
 import email
 import json
 import os
+import re
 import shutil
 import zipfile
 from pathlib import Path
@@ -23,6 +24,7 @@ from onegpu_web.fetch.catalog import FILES, PYODIDE_CORE, PYODIDE_WHEELS, File
 KEPT_PACKAGES = ("micropip", "numpy", "packaging")
 _OVERRIDE = "ONEGPU_PYODIDE"
 _LOCK = "pyodide-lock.json"
+_NAME = re.compile(r"[A-Za-z0-9._-]+")
 
 
 def needed_files() -> tuple[File, ...]:
@@ -95,7 +97,10 @@ def lock_entry(wheel: Path) -> dict[str, Any]:
         "sha256": cache.sha256_of(wheel),
         "package_type": "package",
         "imports": ["onegpu_web"],
-        "depends": sorted(requirement.strip() for requirement in requirements if ";" not in requirement),
+        # Names alone: Pyodide looks a dependency up as it stands here, so "numpy>=2.0" is not found.
+        "depends": sorted(
+            name.group().lower() for text in requirements if ";" not in text and (name := _NAME.match(text.strip()))
+        ),
         "unvendored_tests": False,
     }
 
