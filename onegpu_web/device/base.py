@@ -72,7 +72,8 @@ class LoadedPlan(ABC):
 
         One crossing, one submit, one readback (none without outputs, then only queued). Runs may be started
         before earlier ones have finished; each sees its own inputs.
-        Raises: FeedError for a wrong number or size of arrays, DeviceError, DeviceLostError.
+        Raises: FeedError for a wrong number or size of arrays and for arrays that are not C-contiguous or that
+        are outputs and read-only, DeviceError, DeviceLostError.
         """
 
     @abstractmethod
@@ -99,11 +100,9 @@ class LoadedPlan(ABC):
             if len(arrays) != len(transfers):
                 raise FeedError(f"run: {what} must be {len(transfers)} arrays, got {len(arrays)}")
             for index, (array, transfer) in enumerate(zip(arrays, transfers, strict=True)):
-                view = memoryview(array)
-                if view.nbytes != transfer.size_bytes or not view.c_contiguous:
-                    raise FeedError(
-                        f"run: {what}[{index}] must be {transfer.size_bytes} contiguous bytes, got {view.nbytes}"
-                    )
+                size_bytes = check_array(f"run: {what}[{index}]", array, writable=what == "outputs")
+                if size_bytes != transfer.size_bytes:
+                    raise FeedError(f"run: {what}[{index}] must be {transfer.size_bytes} bytes, got {size_bytes}")
 
 
 class Device(ABC):
@@ -170,6 +169,25 @@ class Device(ABC):
         check_buffer_size(label or "buffer", padded, self.caps.limits)
         return Buffer(self, self._create(padded, label), padded)
 
+    def check_write(self, buffer: Buffer, data: HostArray, offset_bytes: int) -> int:
+        """The size of `data`, which may be written to `buffer`. Raises: FeedError, KernelShapeError, DeviceError."""
+        size_bytes = check_array("write: data", data)
+        self.check_range("write", buffer, size_bytes, offset_bytes)
+        return size_bytes
+
+    def check_read(self, buffer: Buffer, out: HostArray, offset_bytes: int) -> int:
+        """The size of `out`, which may be read from `buffer`. Raises: FeedError, KernelShapeError, DeviceError."""
+        size_bytes = check_array("read: out", out, writable=True)
+        self.check_range("read", buffer, size_bytes, offset_bytes)
+        return size_bytes
+
+    def external(self, operand: object) -> Buffer:
+        """`operand` of a plan as a live Buffer of this device. Raises: DeviceError."""
+        if not isinstance(operand, Buffer):
+            raise DeviceError(f"load: an external operand must be a Buffer, got {type(operand).__name__}")
+        self.check_range("load", operand, 0, 0)
+        return operand
+
     def check_range(self, what: str, buffer: Buffer, size_bytes: int, offset_bytes: int) -> None:
         """Raise unless [offset_bytes, offset_bytes + size_bytes) lies in a live buffer of this device."""
         if buffer.device is not self or buffer.handle is None:
@@ -179,6 +197,19 @@ class Device(ABC):
                 f"{what}: the range must start at a multiple of 4 and lie within {buffer.size_bytes} bytes, "
                 f"got offset {offset_bytes} and {size_bytes} bytes"
             )
+
+
+def check_array(what: str, array: HostArray, *, writable: bool = False) -> int:
+    """The size in bytes of a host array. Raises: FeedError unless its bytes lie in a row, writable where asked."""
+    try:
+        view = memoryview(array)
+    except TypeError:
+        raise FeedError(f"{what} must have the buffer protocol, got {type(array).__name__}") from None
+    if not view.c_contiguous:
+        raise FeedError(f"{what} must be C-contiguous, got strides {view.strides}")
+    if writable and view.readonly:
+        raise FeedError(f"{what} must be writable, got a read-only {type(array).__name__}")
+    return view.nbytes
 
 
 def choose_features(asked: Sequence[str] | None, offered: frozenset[str]) -> tuple[str, ...]:

@@ -86,9 +86,8 @@ class NativeDevice(Device):
 
     def write(self, buffer: Buffer, data: HostArray, offset_bytes: int = 0) -> None:
         self.check()
-        view = memoryview(data).cast("B") if memoryview(data).nbytes else memoryview(b"")
-        self.check_range("write", buffer, view.nbytes, offset_bytes)
-        self.write_raw(buffer.handle, view, offset_bytes)
+        if self.check_write(buffer, data, offset_bytes):
+            self.write_raw(buffer.handle, memoryview(data).cast("B"), offset_bytes)
 
     def write_raw(self, handle: Any, view: memoryview, offset_bytes: int = 0) -> None:
         """Queue a copy; wgpu wants a multiple of 4 bytes, so a ragged tail goes by itself."""
@@ -101,12 +100,11 @@ class NativeDevice(Device):
 
     def read_sync(self, buffer: Buffer, out: HostArray, offset_bytes: int = 0) -> None:
         self.check()
-        view = memoryview(out).cast("B")
-        self.check_range("read", buffer, view.nbytes, offset_bytes)
-        padded = (view.nbytes + 3) // 4 * 4
-        if padded:
+        size_bytes = self.check_read(buffer, out, offset_bytes)
+        if size_bytes:
+            padded = (size_bytes + 3) // 4 * 4
             data = self.guard("read", self._raw.queue.read_buffer, buffer.handle, offset_bytes, padded)
-            view[:] = memoryview(data).cast("B")[: view.nbytes]
+            memoryview(out).cast("B")[:] = memoryview(data).cast("B")[:size_bytes]
 
     async def read(self, buffer: Buffer, out: HostArray, offset_bytes: int = 0) -> None:
         self.read_sync(buffer, out, offset_bytes)
@@ -173,11 +171,7 @@ class NativePlan(LoadedPlan):
 
     def _handle(self, buffer: Any) -> Any:
         if buffer.role is Role.EXTERNAL:
-            external = self.plan.externals[buffer.slot]
-            if not isinstance(external, Buffer):
-                raise DeviceError("load: an external buffer must be a Buffer of this device")
-            self._device.check_range("load", external, 0, 0)
-            return external.handle
+            return self._device.external(self.plan.externals[buffer.slot]).handle
         handle = self._own(self._device._create(buffer.size_bytes, buffer.label))
         if buffer.slot in self.plan.constants:
             self._device.write_raw(handle, memoryview(self.plan.constants[buffer.slot]))

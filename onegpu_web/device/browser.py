@@ -1,0 +1,200 @@
+"""The browser backend: plans replayed by web/replay.js. The only module that imports js and pyodide.
+
+A run is one call from Python into JavaScript and one promise awaited. JavaScript borrows the arrays
+for the length of the call and copies what it needs later, so nothing is left to destroy here.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Awaitable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+from .. import assets
+from ..caps import Caps, Limits
+from ..errors import DeviceError, DeviceLostError, ShaderError
+from ..plan import Plan
+from . import wire
+from .base import Buffer, Device, DeviceInfo, HostArray, LoadedPlan, choose_features, choose_limits
+
+T = TypeVar("T")
+
+# Each module lies behind a Blob URL, which resolves no relative import: the importer's text is given the URL.
+_IMPORT_MODULES = """
+async (names, texts) => {
+  const urls = [];
+  try {
+    for (let text of texts) {
+      urls.forEach((url, index) => (text = text.replaceAll(`"./${names[index]}"`, `"${url}"`)));
+      urls.push(URL.createObjectURL(new Blob([text], { type: "text/javascript" })));
+    }
+    return await import(urls.at(-1));
+  } finally {
+    urls.forEach((url) => URL.revokeObjectURL(url));
+  }
+}
+"""
+_MODULES = ("replay_plan.js", "replay.js")  # imported ones first
+_loaded: dict[str, Any] = {}
+
+
+async def request(power_preference: str, features: Sequence[str] | None, limits: Mapping[str, int] | None) -> Device:
+    """A device of the browser's GPU. Raises: DeviceError."""
+    replay = await _replay()
+    with _js_errors("request_device"):
+        opened = await replay.openAdapter(power_preference)
+    facts = json.loads(opened.facts)
+    chosen = choose_features(features, frozenset(facts["features"]))
+    wanted = choose_limits(limits, {_snake_case(name): value for name, value in facts["limits"].items()})
+    descriptor = {
+        "requiredFeatures": chosen,
+        "requiredLimits": {_camel_case(name): value for name, value in wanted.items()},
+    }
+    with _js_errors("request_device"):
+        opened_device = await replay.openDevice(opened.adapter, json.dumps(descriptor))
+    return BrowserDevice(opened_device, DeviceInfo(**facts["info"], backend="browser"), frozenset(chosen), wanted)
+
+
+async def _replay() -> Any:
+    """The module web/replay.js, imported once from the text in the package: no host has to serve it."""
+    if "replay" not in _loaded:
+        from pyodide.code import run_js
+        from pyodide.ffi import to_js
+
+        texts = [assets.web(name) for name in _MODULES]
+        with _js_errors("request_device"):
+            _loaded["replay"] = await run_js(_IMPORT_MODULES)(to_js(list(_MODULES)), to_js(texts))
+    return _loaded["replay"]
+
+
+def wait(awaitable: Awaitable[T]) -> T:
+    """The result of `awaitable`, by suspending WebAssembly (JSPI).
+
+    Raises: DeviceError where Pyodide cannot suspend: await the asynchronous function instead.
+    """
+    from pyodide.ffi import can_run_sync, run_sync
+
+    if not can_run_sync():
+        getattr(awaitable, "close", lambda: None)()  # a coroutine that never runs is to warn nobody
+        raise DeviceError(
+            "Python cannot wait here: the browser has no JSPI, or JavaScript called Python without promising; "
+            "await the asynchronous function instead"
+        )
+    result: T = run_sync(awaitable)
+    return result
+
+
+@contextmanager
+def _js_errors(what: str) -> Iterator[None]:
+    """Raise what JavaScript throws as the package's error that it names, any other as DeviceError."""
+    from pyodide.ffi import JsException
+
+    try:
+        yield
+    except JsException as error:
+        name, message = str(error.name), str(error.message)
+        if name == "ShaderError":
+            raise ShaderError(str(error.label), message, str(error.text)) from error
+        if name == "DeviceLostError":
+            raise DeviceLostError(message) from error
+        raise DeviceError(f"{what}: {message}") from error
+
+
+def _snake_case(name: str) -> str:
+    return re.sub(r"(?<!^)([A-Z])", r"_\1", name).lower()
+
+
+def _camel_case(name: str) -> str:
+    return re.sub(r"_(\w)", lambda match: match[1].upper(), name)
+
+
+class BrowserDevice(Device):
+    """A GPUDevice behind web/replay.js."""
+
+    def __init__(self, js_device: Any, info: DeviceInfo, features: frozenset[str], limits: Mapping[str, int]) -> None:
+        self.info = info
+        self.features = features
+        self.limits = dict(limits)
+        self.caps = Caps(Limits.of(limits), features)
+        self._js = js_device
+
+    @property
+    def messages(self) -> list[str]:
+        return list(self._js.messages)
+
+    @property
+    def counters(self) -> dict[str, int]:
+        """Calls into web/replay.js, queue submits and readbacks so far."""
+        counts: dict[str, int] = self._js.counters.to_py()
+        return counts
+
+    def live_buffers(self) -> int:
+        return int(self._js.liveBuffers)
+
+    def _create(self, size_bytes: int, label: str) -> Any:
+        with _js_errors("create_buffer"):
+            return self._js.createBuffer(size_bytes, label)
+
+    def _free(self, handle: Any) -> None:
+        self._js.free(handle)
+
+    def write(self, buffer: Buffer, data: HostArray, offset_bytes: int = 0) -> None:
+        size_bytes = self.check_write(buffer, data, offset_bytes)
+        with _js_errors("write"):
+            self._js.write(buffer.handle, offset_bytes, data, size_bytes)
+
+    async def read(self, buffer: Buffer, out: HostArray, offset_bytes: int = 0) -> None:
+        size_bytes = self.check_read(buffer, out, offset_bytes)
+        if size_bytes == 0:
+            return
+        with _js_errors("read"):
+            await self._js.read(buffer.handle, offset_bytes, out, size_bytes)
+
+    def read_sync(self, buffer: Buffer, out: HostArray, offset_bytes: int = 0) -> None:
+        wait(self.read(buffer, out, offset_bytes))
+
+    async def load(self, plan: Plan) -> LoadedPlan:
+        plan.check(self.caps)
+        externals = [self.external(operand).handle for operand in plan.externals.values()]
+        text, params = wire.encode(plan, self.caps.limits.min_uniform_buffer_offset_alignment)
+        with _js_errors("load"):
+            js_plan = await self._js.load(text, params, *externals)
+        return BrowserPlan(plan, js_plan)
+
+    def load_sync(self, plan: Plan) -> LoadedPlan:
+        return wait(self.load(plan))
+
+    def destroy(self) -> None:
+        self._js.destroy()
+
+
+class BrowserPlan(LoadedPlan):
+    """A plan loaded by web/replay.js."""
+
+    def __init__(self, plan: Plan, js_plan: Any) -> None:
+        self.plan = plan
+        self._js = js_plan
+        self._run = js_plan.run  # looked up once: a run is to cross once
+
+    async def run(self, inputs: Sequence[HostArray], outputs: Sequence[HostArray]) -> None:
+        self.check_arrays(inputs, outputs)
+        with _js_errors("run"):
+            self._finish(await self._run(*inputs, *outputs))
+
+    def run_sync(self, inputs: Sequence[HostArray], outputs: Sequence[HostArray]) -> None:
+        wait(self.run(inputs, outputs))
+
+    def _finish(self, gpu_ms: float | None) -> None:
+        if gpu_ms is not None:
+            self.gpu_ms = float(gpu_ms)
+
+    async def measure(self, repeats: int) -> list[list[float]]:
+        with _js_errors("measure"):
+            times = await self._js.measure(repeats)
+        flat, count = [float(ms) for ms in times], len(self.plan.dispatches)
+        return [flat[first : first + count] for first in range(0, len(flat), count)]
+
+    def destroy(self) -> None:
+        self._js.destroy()

@@ -1,0 +1,309 @@
+/**
+ * Replays recorded plans on the browser's GPU for a caller in Python (Pyodide).
+ *
+ * A call from Python costs about a microsecond and a bind group made from there 28, so a
+ * plan crosses once, as JSON, and a run of it is one call: upload, one compute pass, one
+ * submit, one readback into the caller's arrays. What the dispatches compute is no
+ * concern of this file.
+ *
+ * Arrays come as PyProxies of objects with the buffer protocol. Python lends them for the
+ * length of a call: what is needed after an await is copied first and destroyed at last.
+ * A view of wasm memory is never held over an await, since the memory may grow.
+ *
+ * Errors that the GPU reports later (uncapturederror, device loss) are kept and thrown by
+ * the next call. A thrown error's `name` is the Python class that it becomes.
+ */
+
+import { ReplayPlan, failure, fill, roundUp } from "./replay_plan.js";
+
+/** @typedef {import("./replay_plan.js").PyArray} PyArray */
+/** @typedef {import("./replay_plan.js").WireShader} WireShader */
+/** @typedef {import("./replay_plan.js").WirePlan} WirePlan */
+/** @typedef {import("./replay_plan.js").Compiled} Compiled */
+
+const SCOPES = /** @type {const} */ (["validation", "out-of-memory", "internal"]);
+
+/**
+ * @param {GPUPowerPreference} powerPreference
+ * @returns {Promise<{ adapter: GPUAdapter, facts: string }>} facts: JSON of info, features and limits
+ */
+export async function openAdapter(powerPreference) {
+  const gpu = globalThis.navigator?.gpu;
+  if (!gpu) {
+    throw failure("DeviceError", "there is no WebGPU here (a recent browser over https or on localhost has it)");
+  }
+  const adapter = await gpu.requestAdapter({ powerPreference });
+  if (!adapter) {
+    throw failure("DeviceError", "the browser offers no GPU adapter");
+  }
+  const { vendor, architecture, device, description } = adapter.info;
+  const limits = {};
+  for (const name in adapter.limits) {
+    limits[name] = adapter.limits[name];
+  }
+  const facts = { info: { vendor, architecture, device, description }, features: [...adapter.features], limits };
+  return { adapter, facts: JSON.stringify(facts) };
+}
+
+/**
+ * @param {GPUAdapter} adapter
+ * @param {string} descriptor - JSON of a GPUDeviceDescriptor
+ */
+export async function openDevice(adapter, descriptor) {
+  return new ReplayDevice(await adapter.requestDevice(JSON.parse(descriptor)));
+}
+
+/** A GPU device with the buffers and pipelines made on it. */
+export class ReplayDevice {
+  /** Calls from Python, queue submits and readbacks so far; tests watch them. */
+  counters = { calls: 0, submits: 0, readbacks: 0 };
+  /** @type {string[]} warnings of the shader compiler */
+  messages = [];
+  /** @type {string[]} */
+  #errors = [];
+  /** @type {string | null} */
+  #lost = null;
+  /** @type {Set<GPUBuffer>} */
+  #buffers = new Set();
+  /** @type {Map<string, Promise<Compiled>>} */
+  #pipelines = new Map();
+  /** @type {Map<string, GPUBindGroupLayout>} */
+  #layouts = new Map();
+
+  /** @param {GPUDevice} gpu */
+  constructor(gpu) {
+    this.gpu = gpu;
+    this.timed = gpu.features.has("timestamp-query");
+    gpu.addEventListener("uncapturederror", (event) => this.#errors.push(event.error.message));
+    gpu.lost.then((info) => (this.#lost ??= info.message || info.reason));
+  }
+
+  get liveBuffers() {
+    return this.#buffers.size;
+  }
+
+  /** Starts a call from Python. */
+  enter() {
+    this.counters.calls += 1;
+    this.raise();
+  }
+
+  /** Throws what went wrong since the last call. */
+  raise() {
+    if (this.#lost !== null) {
+      throw failure("DeviceLostError", `the device is gone (${this.#lost}): request a new one`);
+    }
+    if (this.#errors.length > 0) {
+      throw failure("DeviceError", this.#errors.splice(0).join("\n"));
+    }
+  }
+
+  /** @param {number} size @param {string} label */
+  createBuffer(size, label) {
+    this.enter();
+    const usage = GPUBufferUsage.STORAGE | GPUBufferUsage.COPY_SRC | GPUBufferUsage.COPY_DST;
+    const { value, errors } = this.scoped(() => this.make(size, usage, label));
+    errors.then((found) => this.#errors.push(...found.map((text) => `create_buffer of ${size} bytes: ${text}`)));
+    return value;
+  }
+
+  /** @param {number} size @param {number} usage @param {string} label */
+  make(size, usage, label) {
+    const buffer = this.gpu.createBuffer({ size, usage, label });
+    this.#buffers.add(buffer);
+    return buffer;
+  }
+
+  /** @param {GPUBuffer} buffer */
+  free(buffer) {
+    this.#buffers.delete(buffer);
+    buffer.destroy();
+  }
+
+  /** @param {GPUBuffer} buffer @param {number} offset @param {PyArray} source @param {number} size */
+  write(buffer, offset, source, size) {
+    this.enter();
+    this.upload(buffer, offset, source, size);
+  }
+
+  /**
+   * Queues a copy of host bytes. WebGPU copies multiples of 4 bytes, so a ragged tail goes by itself.
+   *
+   * @param {GPUBuffer} buffer @param {number} offset @param {PyArray} source @param {number} size
+   */
+  upload(buffer, offset, source, size) {
+    const view = source.getBuffer("u8"); // any other type has no float16
+    try {
+      const whole = size - (size % 4);
+      if (whole > 0) {
+        this.gpu.queue.writeBuffer(buffer, offset, view.data, 0, whole);
+      }
+      if (whole < size) {
+        const tail = new Uint8Array(4);
+        tail.set(view.data.subarray(whole, size));
+        this.gpu.queue.writeBuffer(buffer, offset + whole, tail);
+      }
+    } finally {
+      view.release();
+    }
+  }
+
+  /** @param {GPUBuffer} buffer @param {number} offset @param {PyArray} out @param {number} size */
+  async read(buffer, offset, out, size) {
+    this.enter();
+    const padded = roundUp(size, 4);
+    const kept = out.copy();
+    const staging = this.make(padded, GPUBufferUsage.MAP_READ | GPUBufferUsage.COPY_DST, "read");
+    try {
+      const encoder = this.gpu.createCommandEncoder();
+      encoder.copyBufferToBuffer(buffer, offset, staging, 0, padded);
+      this.submit(encoder);
+      fill(kept, await this.mapped(staging, "read"), 0, size);
+    } finally {
+      this.free(staging);
+      kept.destroy();
+    }
+  }
+
+  /** @param {GPUCommandEncoder} encoder */
+  submit(encoder) {
+    this.counters.submits += 1;
+    this.gpu.queue.submit([encoder.finish()]);
+  }
+
+  /**
+   * Waits until the copies into `staging` are there. The only place that waits for the GPU:
+   * whatever makes a browser notice a finished run sooner belongs here, behind a measurement.
+   *
+   * @param {GPUBuffer} staging
+   * @param {string} what - for the error
+   */
+  async mapped(staging, what) {
+    this.counters.readbacks += 1;
+    try {
+      await staging.mapAsync(GPUMapMode.READ);
+    } catch (error) {
+      await turn(); // a loss that broke the wait is told just after it
+      this.raise();
+      throw failure("DeviceError", `${what}: ${error.message}`);
+    }
+    this.raise();
+    return staging.getMappedRange();
+  }
+
+  /**
+   * Runs `work` within error scopes. It must not await: scopes are a stack of the whole device.
+   *
+   * @template T
+   * @param {() => T} work
+   * @returns {{ value: T, errors: Promise<string[]> }}
+   */
+  scoped(work) {
+    SCOPES.forEach((filter) => this.gpu.pushErrorScope(filter));
+    try {
+      return { value: work(), errors: this.#popScopes() };
+    } catch (error) {
+      this.#popScopes();
+      throw error;
+    }
+  }
+
+  /** @returns {Promise<string[]>} */
+  #popScopes() {
+    const popped = SCOPES.map(() => this.gpu.popErrorScope());
+    return Promise.all(popped).then(
+      (found) => found.flatMap((error) => (error ? [error.message] : [])),
+      () => [], // scopes of a lost device; `raise` tells of the loss
+    );
+  }
+
+  /**
+   * @param {string} json - a WirePlan
+   * @param {PyArray} params - the bytes of the uniform buffer
+   * @param {...GPUBuffer} externals
+   */
+  async load(json, params, ...externals) {
+    this.enter();
+    /** @type {WirePlan} */
+    const wire = JSON.parse(json);
+    const view = params.getBuffer("u8");
+    const uniforms = view.data.slice();
+    view.release();
+    const compiled = await Promise.all(wire.shaders.map((shader) => this.#pipeline(shader)));
+    this.raise();
+    const { value: plan, errors } = this.scoped(() => new ReplayPlan(this, wire, compiled, uniforms, externals));
+    const found = await errors;
+    if (found.length > 0) {
+      plan.destroy();
+      throw failure("DeviceError", `load: ${found.join("\n")}`);
+    }
+    return plan;
+  }
+
+  /** @param {WireShader} shader */
+  #pipeline(shader) {
+    const key = `${shader.reads} ${shader.writes} ${shader.text}`;
+    let compiled = this.#pipelines.get(key);
+    if (!compiled) {
+      compiled = this.#compile(shader);
+      compiled.catch(() => this.#pipelines.delete(key));
+      this.#pipelines.set(key, compiled);
+    }
+    return compiled;
+  }
+
+  /**
+   * @param {WireShader} shader
+   * @returns {Promise<Compiled>}
+   */
+  async #compile({ name, text, reads, writes }) {
+    const layout = this.#layout(reads, writes);
+    const { value, errors } = this.scoped(() => {
+      const module = this.gpu.createShaderModule({ label: name, code: text });
+      const pipelineLayout = this.gpu.createPipelineLayout({ bindGroupLayouts: [layout] });
+      const compute = { module, entryPoint: "main" };
+      const pending = this.gpu.createComputePipelineAsync({ label: name, layout: pipelineLayout, compute });
+      return { module, pending: pending.catch((error) => failure("ShaderError", error.message)) };
+    });
+    const [info, pipeline, found] = await Promise.all([value.module.getCompilationInfo(), value.pending, errors]);
+    const told = info.messages.map((m) => ({
+      type: m.type,
+      text: `${m.type} ${m.lineNum}:${m.linePos}: ${m.message}`,
+    }));
+    const bad = told.filter((message) => message.type === "error").map((message) => message.text);
+    this.raise();
+    if (bad.length > 0 || found.length > 0 || pipeline instanceof Error) {
+      const why = bad.length > 0 ? bad : pipeline instanceof Error ? [pipeline.message] : found;
+      throw failure("ShaderError", why.join("\n"), { label: name, text });
+    }
+    this.messages.push(...told.map((message) => `${name}: ${message.text}`));
+    return { pipeline, layout };
+  }
+
+  /** @param {number} reads @param {number} writes */
+  #layout(reads, writes) {
+    const key = `${reads} ${writes}`;
+    let layout = this.#layouts.get(key);
+    if (!layout) {
+      /** @type {GPUBufferBindingType[]} */
+      const types = [...Array(reads).fill("read-only-storage"), ...Array(writes).fill("storage"), "uniform"];
+      const entries = types.map((type, binding) => ({ binding, visibility: GPUShaderStage.COMPUTE, buffer: { type } }));
+      layout = this.gpu.createBindGroupLayout({ entries });
+      this.#layouts.set(key, layout);
+    }
+    return layout;
+  }
+
+  destroy() {
+    this.#lost ??= "it was destroyed";
+    this.gpu.destroy();
+    this.#buffers.clear();
+    this.#pipelines.clear();
+    this.#layouts.clear();
+  }
+}
+
+/** One turn of the event loop. */
+function turn() {
+  return new Promise((resolve) => setTimeout(resolve, 0));
+}
