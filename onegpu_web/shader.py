@@ -147,7 +147,7 @@ def constant_values(text: str) -> dict[str, int]:
 
 
 def _evaluate(expression: str, values: Mapping[str, int]) -> int:
-    text = re.sub(r"\b(\d+)[ui]\b", r"\1", expression)
+    text = re.sub(r"\b(0x[0-9a-fA-F]+|\d+)[ui]\b", r"\1", expression)
     text = re.sub(r"\b[A-Z][A-Z0-9_]*\b", lambda m: str(values[m[0]]), text).replace("/", "//")
     if not _SAFE_EXPRESSION.fullmatch(text):
         raise KeyError(f"not a constant expression: {expression}")

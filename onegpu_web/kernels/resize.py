@@ -1,0 +1,162 @@
+"""Resize: nearest, linear and cubic, by tables of taps that the host makes once a shape."""
+
+from __future__ import annotations
+
+import math
+import struct
+from array import array
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from .. import shader
+from ..caps import Caps
+from ..dtypes import FLOAT16, FLOAT32, DType
+from ..plan import Launch, grid, pack_params
+from ..problems.resize import ResizeProblem
+from ..problems.resize_taps import Taps, identity
+from .family import Family, Lowering
+from .pool import words
+
+WORKGROUP = 64
+SPAN = 3  # neighbouring axes that one launch resizes
+
+
+@dataclass(frozen=True, slots=True)
+class Pass:
+    """One launch: three neighbouring axes of (outer, three axes, inner), from one buffer to another.
+
+    taps: of the three axes, leading ones of size 1 where there are fewer. offsets: of x and y, in elements.
+    """
+
+    reads: str
+    writes: str
+    types: tuple[DType, DType]
+    offsets: tuple[int, int]
+    outer: int
+    taps: tuple[Taps, Taps, Taps]
+    inner: int
+
+    @property
+    def outputs(self) -> int:
+        """Elements written."""
+        return self.outer * math.prod(t.out for t in self.taps) * self.inner
+
+
+class Tables:
+    """The taps of a lowering in one buffer, the same ones once."""
+
+    def __init__(self) -> None:
+        self._data = array("I")
+        self._places: dict[int, int] = {}
+        self._kept: list[Taps] = []
+
+    def place(self, taps: Taps) -> int:
+        """Where the taps begin, in u32 elements."""
+        if id(taps) not in self._places:
+            self._kept.append(taps)
+            self._places[id(taps)] = len(self._data)
+            self._data.extend(taps.starts)
+            self._data.frombytes(taps.weights.tobytes())
+        return self._places[id(taps)]
+
+    def tobytes(self) -> bytes:
+        """The buffer's content, little-endian on every platform that Python and WebGPU share."""
+        return self._data.tobytes()
+
+
+@dataclass(frozen=True, slots=True)
+class Plain:
+    """One thread for each output (each word of outputs for nearest), all axes at once."""
+
+    name: str = "plain"
+
+    def supports(self, problem: ResizeProblem, caps: Caps) -> str | None:
+        if problem.mode != "nearest" and problem.dtype is FLOAT16 and "shader-f16" not in caps.features:
+            return "float16 arithmetic needs the feature shader-f16"
+        taps = problem.taps()
+        if taps and len(_spans(sorted(taps))) > 2:
+            return f"the resized axes must lie in two spans of {SPAN}, got {sorted(taps)}"
+        return None
+
+    def lower(self, problem: ResizeProblem, caps: Caps) -> Lowering:
+        return lower_spans(problem, _spans(sorted(problem.taps())), caps)
+
+
+def _spans(axes: Sequence[int]) -> list[tuple[int, int]]:
+    """Spans of up to three neighbouring axes (first, last) that cover `axes`, in order."""
+    spans: list[tuple[int, int]] = []
+    for axis in axes:
+        if spans and axis - spans[-1][0] < SPAN:
+            spans[-1] = (spans[-1][0], axis)
+        else:
+            spans.append((axis, axis))
+    return spans
+
+
+def lower_spans(problem: ResizeProblem, spans: Sequence[tuple[int, int]], caps: Caps) -> Lowering:
+    """A launch for each span of axes, in order, one or two; a single copy where nothing changes."""
+    if not math.prod(problem.output_shape):
+        return Lowering(())
+    weighted = problem.mode != "nearest"
+    made, shape, tables = problem.taps(), list(problem.x_shape), Tables()
+    spans = spans or [(len(shape), len(shape) - 1)]
+    middle = FLOAT32 if weighted else problem.dtype
+    launches: list[Launch] = []
+    scratch_bytes = 0
+    for number, (first, last) in enumerate(spans):
+        begins, ends = number == 0, number == len(spans) - 1
+        axes = [made.get(a) or identity(shape[a], weighted=weighted) for a in range(first, last + 1)]
+        trivial = identity(1, weighted=weighted)
+        full = [trivial] * (SPAN - len(axes)) + axes
+        step = Pass(
+            "x" if begins else "scratch",
+            "y" if ends else "scratch",
+            (problem.dtype if begins else middle, problem.dtype if ends else middle),
+            (problem.x_offset if begins else 0, problem.y_offset if ends else 0),
+            math.prod(shape[:first]),
+            (full[0], full[1], full[2]),
+            math.prod(shape[last + 1 :]),
+        )
+        launches.append((_weighted if weighted else _copy)(problem, step, tables, caps))
+        shape[first : last + 1] = [t.out for t in axes]
+        if not ends:
+            scratch_bytes = step.outputs * middle.size_bytes
+    return Lowering(tuple(launches), scratch_bytes, {"taps": tables.tobytes()})
+
+
+def _sizes(step: Pass, tables: Tables) -> tuple[int, ...]:
+    """inner, the axes before and after, and their tables, as both kernels' params list them."""
+    places = (tables.place(t) for t in step.taps)
+    return (step.inner, *(t.size for t in step.taps), *(t.out for t in step.taps), *places)
+
+
+def _weighted(problem: ResizeProblem, step: Pass, tables: Tables, caps: Caps) -> Launch:
+    widths = {f"WIDTH{axis}": taps.width for axis, taps in enumerate(step.taps)}
+    built = shader.build(
+        "resize",
+        constants={**widths, "WORKGROUP": WORKGROUP},
+        aliases={"IN": step.types[0].wgsl, "OUT": step.types[1].wgsl},
+    )
+    params = pack_params(*step.offsets, step.outputs, float(problem.extrapolation_value), *_sizes(step, tables))
+    return Launch(built, (step.reads, "taps"), (step.writes,), params, grid(step.outputs, WORKGROUP, caps.limits))
+
+
+def _copy(problem: ResizeProblem, step: Pass, tables: Tables, caps: Caps) -> Launch:
+    bits = 8 * problem.dtype.size_bytes
+    held = words(problem.dtype, step.offsets[1], step.outputs)
+    fill = _bits(problem.extrapolation_value, problem.dtype)
+    built = shader.build("resize_copy", constants={"BITS": bits, "MASK": (1 << bits) - 1, "WORKGROUP": WORKGROUP})
+    params = pack_params(*step.offsets, step.outputs, held, fill, *_sizes(step, tables))
+    return Launch(built, (step.reads, "taps"), (step.writes,), params, grid(held, WORKGROUP, caps.limits))
+
+
+def _bits(value: float, dtype: DType) -> int:
+    """`value` as an element: its bits; integers round half to even and saturate."""
+    if dtype in (FLOAT32, FLOAT16):
+        return int.from_bytes(struct.pack("<f" if dtype is FLOAT32 else "<e", value), "little")
+    bits = 8 * dtype.size_bytes
+    low, high = (0, (1 << bits) - 1) if dtype.name.startswith("u") else (-(1 << bits - 1), (1 << bits - 1) - 1)
+    return int(min(max(round(value), low), high)) & ((1 << bits) - 1)
+
+
+FAMILY: Family[ResizeProblem] = Family("resize", (Plain(),))
