@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+import numpy as np
+
 from .model import Graph, Node
-from .passes_activation import fuse_gates, fuse_gelu
+from .passes_activation import fuse_gates, fuse_gelu, fuse_hard_sigmoid
 from .passes_edit import drop_dead
 from .passes_fold import drop_identities, fold_constants
 from .passes_layout import merge_reshapes, merge_transposes
@@ -26,6 +28,7 @@ PASSES: tuple[Pass, ...] = (
     fold_batch_normalization,
     fold_channel_steps,
     fuse_gelu,
+    fuse_hard_sigmoid,
     fuse_gates,
 )
 _ROUNDS = 50  # each round shortens the graph; this only bounds a pass that would not
@@ -39,8 +42,9 @@ def simplify(graph: Graph, opset: int) -> Graph:
     graph = drop_dead(graph)
     for _ in range(_ROUNDS):
         before = graph
-        for run in PASSES:
-            graph = run(graph, opset)
+        with np.errstate(all="ignore"):  # weights may be infinite or overflow when folded, as they would step by step
+            for run in PASSES:
+                graph = run(graph, opset)
         if graph is before:
             break
         graph = drop_dead(graph)

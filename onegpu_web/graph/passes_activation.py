@@ -6,10 +6,11 @@ x * sigmoid(x) as Silu in domain "onegpu", since ONNX's own Swish is newer than 
 
 from __future__ import annotations
 
-from math import sqrt
+from collections.abc import Mapping
+from math import inf, sqrt
 from types import MappingProxyType
 
-from .model import Graph, Node
+from .model import Attribute, Graph, Node
 from .passes_edit import Edit
 
 ONEGPU = "onegpu"
@@ -61,6 +62,56 @@ def _scaled_by_root_half(edit: Edit, node: Node) -> str | None:
     return x if abs(value - wanted) <= tolerance * wanted else None
 
 
+def fuse_hard_sigmoid(graph: Graph, opset: int) -> Graph:
+    """clip(x + 3, 0, 6) / 6 becomes HardSigmoid, and x * clip(x + 3, 0, 6) / 6 becomes HardSwish.
+
+    Exporters before opset 14 write these two so.
+    """
+    edit = Edit(graph)
+    for node in graph.nodes:
+        if node.op_type == "Clip" and not node.domain:
+            _match_hard_sigmoid(edit, node, opset)
+    return edit.result()
+
+
+def _match_hard_sigmoid(edit: Edit, clip: Node, opset: int) -> None:
+    add = edit.maker.get(clip.inputs[0])
+    if add is None or add.op_type != "Add" or add.domain or _clip_bounds(edit, clip, opset) != (0.0, 6.0):
+        return
+    x = next((name for name in add.inputs if _factor(edit, add, name) == 3.0), None)
+    last = edit.sole_reader(clip.outputs[0])
+    if x is None or last is None or not edit.free(clip, last):
+        return
+    if _is_sixth(edit, last, clip.outputs[0]):
+        attributes: dict[str, Attribute] = {"alpha": 1 / 6, "beta": 0.5}
+        _fuse(edit, "HardSigmoid", "", x, [clip], last, attributes)
+        return
+    product = _sole(edit, clip, "Mul")
+    if product is None or _other(product, clip.outputs[0]) != x:
+        return
+    last = edit.sole_reader(product.outputs[0])
+    if last is not None and edit.free(last) and _is_sixth(edit, last, product.outputs[0]):
+        _fuse(edit, "HardSwish", "", x, [clip, product], last)
+
+
+def _clip_bounds(edit: Edit, clip: Node, opset: int) -> tuple[float | None, float | None]:
+    if opset < 11:
+        return clip.get_float("min", -inf), clip.get_float("max", inf)
+    lower, upper = (*clip.inputs[1:], "", "")[:2]
+    return edit.scalar(lower), edit.scalar(upper)
+
+
+def _is_sixth(edit: Edit, node: Node, name: str) -> bool:
+    """Whether the node is name / 6 or name * (1 / 6)."""
+    if node.domain or len(node.inputs) != 2 or node.op_type not in ("Div", "Mul"):
+        return False
+    if node.op_type == "Div":
+        return node.inputs[0] == name and edit.scalar(node.inputs[1]) == 6.0
+    array, value = edit.constant(_other(node, name)), edit.scalar(_other(node, name))
+    tolerance = 5e-4 if array is not None and array.dtype.itemsize == 2 else 1e-6
+    return value is not None and abs(value - 1 / 6) <= tolerance / 6
+
+
 def fuse_gates(graph: Graph, opset: int) -> Graph:
     """x * g(x) becomes Silu (g is Sigmoid), HardSwish (HardSigmoid of 1/6 and 1/2) or Mish (Tanh of Softplus)."""
     edit = Edit(graph)
@@ -108,8 +159,16 @@ def _factor(edit: Edit, node: Node, name: str) -> float | None:
     return edit.scalar(_other(node, name)) if len(node.inputs) == 2 and not node.domain else None
 
 
-def _fuse(edit: Edit, op_type: str, domain: str, x: str, inner: list[Node], last: Node) -> None:
+def _fuse(
+    edit: Edit,
+    op_type: str,
+    domain: str,
+    x: str,
+    inner: list[Node],
+    last: Node,
+    attributes: Mapping[str, Attribute] = MappingProxyType({}),
+) -> None:
     """One node in the place of `last`; the inner ones have no other reader."""
     for node in inner:
         edit.drop(node)
-    edit.put(last, Node(op_type, (x,), last.outputs, last.name, domain, MappingProxyType({})))
+    edit.put(last, Node(op_type, (x,), last.outputs, last.name, domain, attributes))

@@ -7,7 +7,6 @@ reads its result.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -69,7 +68,10 @@ def _product_before(edit: Edit, node: Node, name: str) -> Node | None:
     constants = [edit.constant(name) for name in product.inputs[1:] if name]
     if any(value is None or value.dtype.kind != "f" for value in constants):
         return None
-    return product
+    weight, group = edit.graph.initializers[product.inputs[1]], product.get_int("group", 1)
+    if product.op_type == "Gemm":
+        return product if weight.ndim == 2 else None
+    return product if weight.ndim > 2 and group > 0 and weight.shape[0] % group == 0 else None
 
 
 def _channels(weight: Array, product: Node) -> int:
@@ -99,7 +101,7 @@ def _scale_product(edit: Edit, product: Node, node: Node, factor: Wide, offset: 
         return
     scaled = weight.astype(np.float64) * _over_weight(factor, weight, product)
     names = [
-        edit.add_constant(f"{product.outputs[0]}_{role}", _rounded(value, weight.dtype))
+        edit.add_constant(f"{product.outputs[0]}_{role}", value.astype(weight.dtype))
         for role, value in (("w", scaled), ("b", bias * factor + offset))
     ]
     merged = replace(product, inputs=(product.inputs[0], *names), outputs=node.outputs[:1])
@@ -131,11 +133,6 @@ def _over_weight(factor: Wide, weight: Array, product: Node) -> Wide:
     group = product.get_int("group", 1)  # (C, M/group, kH, kW): channels of one group share its outputs
     each = np.repeat(factor.reshape(group, -1), weight.shape[0] // group, axis=0)
     return each.reshape([*each.shape] + [1] * (weight.ndim - 2))
-
-
-def _rounded(value: Wide, dtype: np.dtype[Any]) -> Array:
-    with np.errstate(over="ignore"):  # a half weight may overflow to infinity, as it would have step by step
-        return value.astype(dtype)
 
 
 def merge_pad_into_conv(graph: Graph, opset: int) -> Graph:
@@ -176,6 +173,8 @@ def _zero_pads(edit: Edit, pad: Node, rank: int, opset: int) -> tuple[int, ...] 
     if any(given[index] and value is None for index, value in enumerate(inputs) if index):
         return None
     pads_value, fill, axes_value = (*inputs[1:], None, None, None)[:3]
+    if any(value is not None and value.dtype.kind not in "iu" for value in (pads_value, axes_value)):
+        return None
     if pads_value is None or (fill is not None and fill.any()):
         return None
     amounts = [int(amount) for amount in pads_value.reshape(-1)]

@@ -15,6 +15,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from ..errors import ModelError, UnsupportedError
+from .arity import check_arity
 from .model import Array, Attribute, Dim, Graph, Model, Node, ValueInfo, element_name
 from .order import ordered
 from .protobuf import FIXED32, LENGTH, VARINT, Field, Message, fields, packed_or_single
@@ -122,6 +123,7 @@ def _graph(message: Message, context: _Context) -> Graph:
     inner = _Context(context.folder, context.depth + 1)
     nodes = tuple(_node(message.inner(item, f"node {index}"), inner) for index, item in enumerate(parts.get(1, [])))
     _refuse_unreadable(nodes, unreadable)
+    check_arity(nodes)
     return Graph(name, nodes, MappingProxyType(initializers), inputs, outputs, value_infos)
 
 
