@@ -182,7 +182,7 @@ def install_python_packages() -> None:
     if is_done("python", wanted):
         return
     say("installing Python packages into .venv")
-    command = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    command = [str(python), "-m", "pip", "install", "-qq", "--disable-pip-version-check"]
     if subprocess.call([*command, "--editable", f"{ROOT}[dev]"]) != 0:
         raise SetupError("pip install failed (see above); it needs the network, or an index in pip's settings")
     mark_done("python", wanted)

@@ -15,7 +15,6 @@ import threading
 import urllib.error
 import urllib.request
 import zipfile
-from collections.abc import Callable
 from http.client import HTTPException
 from pathlib import Path
 from typing import Any
@@ -73,31 +72,38 @@ def read_member(archive: Path, file: File) -> bytes:
 
 
 def fetch_from_cdn(file: File, progress: Progress) -> bytes | None:
-    """A wheel of Pyodide's lock from its CDN, checked; None where the CDN does not answer within seconds."""
+    """A wheel of Pyodide's lock from its CDN, checked; None where the CDN does not answer rightly within seconds."""
+    response = _open_within(f"{PYODIDE_CDN}/{file.name}", _CDN_ANSWER_S)
+    if response is None:
+        return None
+    content = bytearray()
     try:
-        response = _within(_CDN_ANSWER_S, lambda: urllib.request.urlopen(f"{PYODIDE_CDN}/{file.name}", timeout=5))
-        if response is None:
-            return None
-        content = bytearray()
         with response, progress.task(f"cdn {file.name}"[:44], file.bytes) as task:
             while len(content) <= file.bytes and (chunk := response.read(_CHUNK)):
                 content += chunk
                 task.update(len(content))
-    except (OSError, HTTPException):
+            # Behind a captive portal or a proxy an answer may be anything.
+            cache.check(bytes(content), file.bytes, file.sha256, f"{file.name} from {PYODIDE_CDN}")
+    except (OSError, HTTPException) as error:
+        progress.say(f"{file.name} from {PYODIDE_CDN}: {error}")
         return None
-    cache.check(bytes(content), file.bytes, file.sha256, f"{file.name} from {PYODIDE_CDN}")
+    except FetchError as error:
+        progress.say(str(error))
+        return None
     return bytes(content)
 
 
-def _within(seconds: float, call: Callable[[], Any]) -> Any:
-    """The call's result, or None when it is late: name resolution has no timeout of its own."""
+def _open_within(url: str, seconds: float) -> Any:
+    """The opened URL, or None when it fails or is late. In a thread, since name resolution has no timeout."""
     answers: list[Any] = []
 
     def work() -> None:
         try:
-            answers.append(call())
+            answers.append(urllib.request.urlopen(url, timeout=seconds))
+        except urllib.error.HTTPError as error:
+            error.close()
         except (OSError, HTTPException):
-            answers.append(None)
+            return  # no network, no name, no answer: the caller sees the empty list
 
     thread = threading.Thread(target=work, daemon=True)
     thread.start()

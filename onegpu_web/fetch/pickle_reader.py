@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import io
 import pickletools
+import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -75,13 +76,16 @@ def read_pickle(data: io.BytesIO) -> object:
     """
     machine = _Machine()
     try:
-        for name, argument in _opcodes(data):
-            if name == "STOP":
-                return machine.result()
-            machine.step(name, argument)
+        with warnings.catch_warnings():
+            # pickletools decodes the text of opcodes that are refused a moment later, and warns of its escapes.
+            warnings.simplefilter("ignore", DeprecationWarning)
+            for name, argument in _opcodes(data):
+                if name == "STOP":
+                    return machine.result()
+                machine.step(name, argument)
+    except ModelError:
+        raise
     except ValueError as error:
-        if isinstance(error, ModelError):
-            raise
         raise ModelError(f"pickle: it must be whole and well formed, got: {error}") from error
     raise ModelError("pickle: it must end in STOP, got the end of the file")
 
@@ -191,8 +195,8 @@ class _Machine:
 
     def reduce(self, _: object) -> None:
         arguments, function = self._pop(), self._pop()
-        if not isinstance(arguments, tuple) or function not in _CALLS:
-            raise ModelError(f"pickle: REDUCE must find a known function and its arguments, got {function!r}")
+        if not isinstance(arguments, tuple) or not isinstance(function, _Name) or function not in _CALLS:
+            raise ModelError(f"pickle: REDUCE must find a known function and its arguments, got {_kind(function)}")
         self.stack.append(_CALLS[function](*arguments))
 
     def build(self, _: object) -> None:
@@ -208,13 +212,18 @@ class _Machine:
 def _storage(pid: object) -> Storage:
     """("storage", type, key, location, elements), to which the legacy format adds a view, always None."""
     if not isinstance(pid, tuple) or len(pid) not in (5, 6) or pid[0] != "storage" or pid[5:] not in ((), (None,)):
-        raise ModelError(f"pickle: a persistent id must name a storage, got {pid!r:.100}")
+        raise ModelError(f"pickle: a persistent id must name a storage, got {_kind(pid)}")
     _, kind, key, _, elements = pid[:5]
     if not isinstance(kind, _Name) or kind.module != "torch" or kind.name not in STORAGE_DTYPES:
-        raise ModelError(f"pickle: unknown storage type {kind!r:.100}")
+        raise ModelError(f"pickle: unknown storage type {_kind(kind)}")
     if not isinstance(key, str) or type(elements) is not int or elements < 0:
-        raise ModelError(f"pickle: a storage must have a key and a size, got {key!r:.50}, {elements!r:.50}")
+        raise ModelError(f"pickle: a storage must have a key and a size, got {_kind(key)}, {_kind(elements)}")
     return Storage(key, STORAGE_DTYPES[kind.name], elements)
+
+
+def _kind(value: object) -> str:
+    """A value in words, never by its repr: nested deep enough, that would overflow Python's stack."""
+    return f"{value.module}.{value.name}" if isinstance(value, _Name) else type(value).__name__
 
 
 def _tensor(*arguments: object) -> TensorRecord:

@@ -50,7 +50,7 @@ def _read_legacy(content: bytes) -> tuple[object, dict[str, npt.NDArray[Any]]]:
         raise ModelError("pth: it must start with PyTorch's magic number or be a zip")
     version = read_pickle(stream)
     if version != _LEGACY_VERSION:
-        raise ModelError(f"pth: the version must be {_LEGACY_VERSION}, got {version!r:.50}")
+        raise ModelError(f"pth: the version must be {_LEGACY_VERSION}, got another")
     machine = read_pickle(stream)
     if not isinstance(machine, dict) or machine.get("little_endian") is not True:
         raise ModelError("pth: it must have been written on a little-endian machine")
@@ -93,7 +93,9 @@ def _read_zip(content: bytes) -> tuple[object, dict[str, npt.NDArray[Any]]]:
                     raise ModelError(f"pth: storage {key:.50} must have {size_bytes} bytes, got {len(raw)}")
                 storages[key] = np.frombuffer(raw, storage.dtype)
             return state, storages
-    except (zipfile.BadZipFile, EOFError, NotImplementedError, RuntimeError) as error:
+    except ModelError:
+        raise
+    except (zipfile.BadZipFile, ValueError, OverflowError, EOFError, NotImplementedError, RuntimeError) as error:
         raise ModelError(f"pth: the zip is damaged: {error}") from error
 
 
@@ -139,4 +141,4 @@ def _view(name: str, record: TensorRecord, storages: dict[str, npt.NDArray[Any]]
 def _naturals(name: str, values: object) -> tuple[int, ...]:
     if isinstance(values, tuple) and all(type(value) is int and 0 <= value < 2**48 for value in values):
         return values
-    raise ModelError(f"pth: {name:.100} must have natural numbers as shape, strides and offset, got {values!r:.100}")
+    raise ModelError(f"pth: {name:.100} must have natural numbers as shape, strides and offset")
