@@ -23,8 +23,8 @@ const WORDS = {
     actions: ["retry"],
   },
   picture: {
-    title: "That is not a picture this browser can open.",
-    advice: ["PNG, JPEG, WebP, AVIF, GIF and SVG files work."],
+    title: "This picture cannot be used.",
+    advice: ["Pictures in PNG, JPEG, WebP, AVIF, GIF and SVG files work."],
     actions: ["choose"],
   },
   "device-lost": {

@@ -101,9 +101,7 @@ async function run({ id, job, width, height, pixels }) {
  * @param {number} id
  */
 async function create(job, id) {
-  const fetched = timed(() => downloads.get(JOB_FILES[job], (bytes) => postBytes("models", bytes, id)));
-  const [jobs, { value: files, ms }] = await Promise.all([/** @type {Promise<any>} */ (python), fetched]);
-  postBytes("models", { loaded: size(files), total: size(files) }, id, ms);
+  const [jobs, files] = await Promise.all([/** @type {Promise<any>} */ (python), fetchFiles(JOB_FILES[job], id)]);
   const report = reporter(id, "pipelines");
   report("", 0, undefined);
   const created = await timed(async () => unwrap(await jobs.create(job, files, report)));
@@ -121,6 +119,17 @@ async function create(job, id) {
   downloads.forget(JOB_FILES[job]);
 }
 
+/**
+ * @param {URL[]} urls
+ * @param {number} id
+ */
+async function fetchFiles(urls, id) {
+  const { value: files, ms } = await timed(() => downloads.get(urls, (bytes) => postBytes("models", bytes, id)));
+  const loaded = files.reduce((total, file) => total + file.byteLength, 0);
+  postBytes("models", { loaded, total: loaded }, id, ms);
+  return files;
+}
+
 async function startPython() {
   let packagesMs = 0;
   const pyodide = await startPyodide({
@@ -131,7 +140,11 @@ async function startPython() {
       postBytes(stage, { loaded, total }, undefined, stage === "python" ? ms : undefined);
     },
   });
-  const [source] = await downloads.get([here("job_worker.py")], () => {});
+  const [source] = await downloads
+    .get([here("job_worker.py")], () => {})
+    .catch(({ message }) => {
+      throw new PyodideDownloadError(message); // a part of the start, which a new worker must do again
+    });
   const imported = await timed(async () => {
     pyodide.FS.writeFile("job_worker.py", source);
     return pyodide.pyimport("job_worker").JobWorker();
@@ -239,11 +252,6 @@ function postBytes(stage, { loaded, total }, id, ms) {
 /** @param {WorkerMessage} message */
 function post(message) {
   self.postMessage(message);
-}
-
-/** @param {Uint8Array[]} files */
-function size(files) {
-  return files.reduce((total, file) => total + file.byteLength, 0);
 }
 
 /**

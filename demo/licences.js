@@ -52,7 +52,7 @@ function group(title, members) {
     const item = document.createElement("li");
     const what = document.createElement("b");
     what.textContent = kind === "pyodide" ? `${name}, ${credit}` : credit;
-    item.append(what, ` ${licence} (${REGISTRIES[registry] ?? registry} ${from} ${version})`);
+    item.append(what, `, ${licence} (${REGISTRIES[registry] ?? registry} ${from} ${version})`);
     list.append(item);
   }
   const whole = document.createElement("section");

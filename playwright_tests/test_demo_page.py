@@ -93,7 +93,7 @@ class TestFirstScreen:
     def test_says_that_pictures_stay_and_names_licences(self, demo: Demo) -> None:
         page = demo.open()
         expect(page.get_by_text("nothing is uploaded")).to_be_visible()
-        expect(page.locator("#licences li")).to_have_text("A model, its makers Apache-2.0 (PyPI a-model 1.0)")
+        expect(page.locator("#licences li")).to_have_text("A model, its makers, Apache-2.0 (PyPI a-model 1.0)")
 
 
 # The contrast ratio of WCAG 2.2 between an element's text and the nearest opaque ground below it.
@@ -324,7 +324,7 @@ FAILURES = {
     "device-lost": "The graphics device went away",
     "download": "A file did not arrive",
     "internal": "Something went wrong inside",
-    "picture": "not a picture this browser can open",
+    "picture": "This picture cannot be used",
 }
 
 
