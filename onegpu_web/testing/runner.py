@@ -141,7 +141,7 @@ def scaled_error(out: np.ndarray[Any, Any], ref: np.ndarray[Any, Any]) -> float:
     if odd.all():
         return 0.0
     scale = np.abs(ref[~odd]).max()
-    return float(np.abs(wide - ref)[~odd].max() / (scale if scale > 0 else 1.0))
+    return float(np.abs(wide[~odd] - ref[~odd]).max() / (scale if scale > 0 else 1.0))
 
 
 def _describe(out: np.ndarray[Any, Any], ref: np.ndarray[Any, Any], role: str) -> str:
