@@ -29,8 +29,8 @@ def pool(problem: PoolProblem, x: Array) -> dict[str, Array]:
         at = [s + t * w.dilation for s, t, w in zip(starts, tap, problem.windows, strict=True)]
         inside = _grid_and([(a >= 0) & (a < size) for a, size in zip(at, sizes, strict=True)])
         padded = _grid_and([a < size + w.pad_end for a, size, w in zip(at, sizes, problem.windows, strict=True)])
-        clipped = np.ix_(*(np.clip(a, 0, size - 1) for a, size in zip(at, sizes, strict=True)))
-        state.add(x[:, :, *clipped], inside, padded, clipped)
+        clipped: tuple[Any, ...] = np.ix_(*(np.clip(a, 0, size - 1) for a, size in zip(at, sizes, strict=True)))
+        state.add(x[(slice(None), slice(None), *clipped)], inside, padded, clipped)
     return state.results()
 
 
@@ -76,10 +76,8 @@ class _Max:
 
     def add(self, v: Array, inside: Array, _padded: Array, where: tuple[Array, ...]) -> None:
         sizes = self.problem.x_shape[2:]
-        weights = [
-            int(np.prod(sizes[:axis] if self.problem.storage_order else sizes[axis + 1 :]))
-            for axis in range(len(sizes))
-        ]
+        column_major = self.problem.storage_order == 1
+        weights = [math.prod(sizes[:axis] if column_major else sizes[axis + 1 :]) for axis in range(len(sizes))]
         flat = sum(a * w for a, w in zip(where, weights, strict=True))
         planes = np.arange(np.prod(self.problem.x_shape[:2], dtype=np.int64)) * int(np.prod(sizes))
         flat = flat + planes.reshape(*self.problem.x_shape[:2], *(1 for _ in sizes))
