@@ -41,7 +41,7 @@ class _Context(NamedTuple):
 
     folder: Path | None
     known: dict[bytes, tuple[str, Attribute | None]]
-    """Short attributes by their bytes: a model repeats pads=[1, 1, 1, 1] hundreds of times, and this halves the time."""
+    """Short attributes by their bytes: models repeat pads=[1, 1, 1, 1] hundreds of times, and this halves the time."""
     depth: int = 0
 
 
