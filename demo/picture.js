@@ -1,10 +1,8 @@
 /** Pictures: opened by the browser, upright, of a size that the jobs can take. */
 
-/** More than this and memory for the bytes, in the page and in Python, gets scarce on phones. */
-export const MAX_PIXELS = 16e6;
+import { fit } from "./picture_size.js";
 
-/** Canvases of longer sides fail in some browsers. */
-const MAX_SIDE = 16_384;
+/** @typedef {import("./picture_worker.js").Opened} Opened */
 
 /** The size given to a drawing (SVG) that has none of its own. */
 const DRAWING_SIDE = 1200;
@@ -13,86 +11,77 @@ const DRAWING_SIDE = 1200;
 export class UnreadablePicture extends Error {}
 
 export class Picture {
+  #pixels;
+
   /**
    * @param {string} name
-   * @param {HTMLCanvasElement} canvas
-   * @param {[number, number]} original - width and height before it was made smaller
+   * @param {Opened} opened
    */
-  constructor(name, canvas, original) {
+  constructor(name, { bitmap, pixels, original }) {
     this.name = name;
-    this.canvas = canvas;
+    this.width = bitmap.width;
+    this.height = bitmap.height;
+    /** Width and height before it was made smaller. */
     this.original = original;
+    this.canvas = document.createElement("canvas");
+    this.canvas.width = bitmap.width;
+    this.canvas.height = bitmap.height;
+    this.canvas.getContext("bitmaprenderer")?.transferFromImageBitmap(bitmap);
     /** @type {Map<import("./protocol.js").Job, import("./protocol.js").JobResult>} */
     this.results = new Map();
-  }
-
-  get width() {
-    return this.canvas.width;
-  }
-
-  get height() {
-    return this.canvas.height;
+    this.#pixels = pixels;
   }
 
   /** A fresh copy of the pixels, RGBA, to be transferred to the worker. */
   pixels() {
-    return context(this.canvas).getImageData(0, 0, this.width, this.height).data;
+    return this.#pixels.slice();
   }
 }
 
 /**
  * Opens a picture file, turned as its EXIF orientation says and made smaller if it has
- * more than MAX_PIXELS pixels.
+ * more pixels than the jobs can take.
  *
  * @param {Blob} file
  * @param {string} name
  * @throws {UnreadablePicture}
  */
 export async function openPicture(file, name) {
+  const opened = file.type.startsWith("image/svg") ? openDrawing(file) : openPhoto(file);
   try {
-    const source = file.type.startsWith("image/svg") ? await openDrawing(file) : await openPhoto(file);
-    const [width, height] = fit(source.width, source.height);
-    const canvas = document.createElement("canvas");
-    canvas.width = width;
-    canvas.height = height;
-    const target = context(canvas);
-    target.imageSmoothingQuality = "high";
-    target.drawImage(source, 0, 0, width, height);
-    const original = /** @type {[number, number]} */ ([source.width, source.height]);
-    if ("close" in source) source.close();
-    target.getImageData(0, 0, 1, 1); // throws now, not in the middle of a job, where memory ran out
-    return new Picture(name, canvas, original);
+    return new Picture(name, await opened);
   } catch (cause) {
-    throw new UnreadablePicture(`${name} could not be opened as a picture.`, {
-      cause,
-    });
+    if (cause instanceof ErrorEvent) throw new Error("The page's program for pictures could not be loaded.");
+    throw new UnreadablePicture(`${name} could not be opened as a picture.`, { cause });
   }
 }
 
 /**
- * The size at which a picture is used.
- *
- * @param {number} width
- * @param {number} height
- * @returns {[number, number]}
+ * @param {Blob} file
+ * @returns {Promise<Opened>}
  */
-export function fit(width, height) {
-  const scale = Math.min(1, Math.sqrt(MAX_PIXELS / (width * height)), MAX_SIDE / Math.max(width, height));
-  return [Math.max(1, Math.floor(width * scale)), Math.max(1, Math.floor(height * scale))];
-}
-
-/** @param {Blob} file */
-function openPhoto(file) {
-  return createImageBitmap(file, {
-    imageOrientation: "from-image",
-    premultiplyAlpha: "none",
-  });
+async function openPhoto(file) {
+  const worker = new Worker(new URL("picture_worker.js", import.meta.url), { type: "module" });
+  try {
+    return await new Promise((resolve, reject) => {
+      worker.onmessage = ({ data }) => ("error" in data ? reject(new Error(data.error)) : resolve(data));
+      worker.onerror = (event) => {
+        event.preventDefault();
+        // A worker whose program does not load gives a plain Event, without a message.
+        reject(event instanceof ErrorEvent ? event : new ErrorEvent("error"));
+      };
+      worker.postMessage(file);
+    });
+  } finally {
+    worker.terminate();
+  }
 }
 
 /**
- * createImageBitmap takes no SVG file, but an image element does.
+ * Only an image element opens an SVG file, so this is done in the page.
  *
  * @param {Blob} file
+ * @returns {Promise<Opened>}
  */
 async function openDrawing(file) {
   const url = URL.createObjectURL(file);
@@ -100,17 +89,20 @@ async function openDrawing(file) {
     const image = new Image();
     image.src = url;
     await image.decode();
-    image.width = image.naturalWidth || DRAWING_SIDE;
-    image.height = image.naturalHeight || DRAWING_SIDE;
-    return image;
+    const original = /** @type {[number, number]} */ ([
+      image.naturalWidth || DRAWING_SIDE,
+      image.naturalHeight || DRAWING_SIDE,
+    ]);
+    const [width, height] = fit(...original);
+    const canvas = document.createElement("canvas");
+    canvas.width = width;
+    canvas.height = height;
+    const context = canvas.getContext("2d", { willReadFrequently: true });
+    if (context === null) throw new Error("no 2-D canvas");
+    context.drawImage(image, 0, 0, width, height);
+    const pixels = context.getImageData(0, 0, width, height).data;
+    return { bitmap: await createImageBitmap(canvas), pixels: /** @type {any} */ (pixels), original };
   } finally {
     URL.revokeObjectURL(url);
   }
-}
-
-/** @param {HTMLCanvasElement} canvas */
-function context(canvas) {
-  const found = canvas.getContext("2d", { willReadFrequently: true });
-  if (found === null) throw new Error("no 2-D canvas");
-  return found;
 }
