@@ -8,6 +8,7 @@ import shlex
 import shutil
 import textwrap
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -27,6 +28,10 @@ FLAGS = (
 # SwiftShader compiles the zeroing of workgroup arrays unrolled: 640 ms for a tiled product instead of 25.
 NO_WORKGROUP_INIT = "--enable-dawn-features=disable_workgroup_init"
 
+GUARD = Path(__file__).parent / "harness" / "guard.js"
+# Events of a page reach Playwright while one of its calls waits.
+SETTLING_MS = 20
+
 
 def launch(chromium: BrowserType, *flags: str) -> Browser:
     """Chromium with FLAGS, or $CHROMIUM_FLAGS instead of them, and `flags`; $CHROMIUM names the executable."""
@@ -42,19 +47,26 @@ def launch(chromium: BrowserType, *flags: str) -> Browser:
 class Faults:
     """What must not happen in a page: warnings and errors on the console, exceptions nobody caught, crashes.
 
-    Chromium reports WGSL warnings and uncaptured GPU errors on the console, from workers too.
+    harness/guard.js puts WGSL warnings and uncaptured GPU errors on the console.
     """
 
     seen: list[str] = field(default_factory=list)
+    pages: list[Page] = field(default_factory=list)
 
     def watch(self, page: Page) -> Page:
+        """Watch `page` from now on."""
+        page.add_init_script(path=GUARD)
+        self.pages.append(page)
         page.on("console", lambda m: m.type in ("warning", "error") and self.seen.append(f"{m.type}: {m.text}"))
         page.on("pageerror", lambda error: self.seen.append(f"pageerror: {error}"))
         page.on("crash", lambda _: self.seen.append("the page crashed"))
         return page
 
     def take(self) -> list[str]:
-        """The faults so far, which are then expected ones."""
+        """The faults so far; a test that takes them expects them."""
+        for page in self.pages:
+            if not page.is_closed():
+                page.wait_for_timeout(SETTLING_MS)
         seen, self.seen = self.seen, []
         return seen
 

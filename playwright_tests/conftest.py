@@ -39,7 +39,9 @@ def site_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         shutil.copytree(ready, folder, dirs_exist_ok=True)
     else:
         build_site(folder)
-    shutil.copytree(HARNESS, folder / "harness")
+    shutil.copytree(HARNESS, folder / "harness", dirs_exist_ok=True)
+    for worker in folder.glob("*_worker.js"):  # where no init script of Playwright runs
+        worker.write_text('import "/harness/guard.js";\n' + worker.read_text(encoding="utf-8"), encoding="utf-8")
     return folder
 
 

@@ -89,10 +89,19 @@ class LoadedPlan(ABC):
 
     @abstractmethod
     def destroy(self) -> None:
-        """Free the plan's buffers. Running it afterwards is a DeviceError."""
+        """Free the plan's buffers; the garbage collector does so too. Running it afterwards is a DeviceError."""
 
-    def check_arrays(self, inputs: Sequence[HostArray], outputs: Sequence[HostArray]) -> None:
-        """Raise FeedError unless the arrays fit the plan's transfers."""
+    def __del__(self) -> None:
+        self.destroy()
+
+    def check_run(self, inputs: Sequence[HostArray], outputs: Sequence[HostArray]) -> None:
+        """Raise FeedError unless the arrays fit the plan's transfers, DeviceError where a buffer of others is gone.
+
+        Browsers report a destroyed buffer later; wgpu-native aborts the process.
+        """
+        for slot, external in self.plan.externals.items():
+            if isinstance(external, Buffer) and external.handle is None:
+                raise DeviceError(f"run: the external buffer in slot {slot} was destroyed")
         for what, arrays, transfers in (
             ("inputs", inputs, self.plan.uploads),
             ("outputs", outputs, self.plan.readbacks),

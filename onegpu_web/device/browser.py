@@ -161,7 +161,7 @@ class BrowserDevice(Device):
         text, params = wire.encode(plan, self.caps.limits.min_uniform_buffer_offset_alignment)
         with _js_errors("load"):
             js_plan = await self._js.load(text, params, *externals)
-        return BrowserPlan(plan, js_plan)
+        return BrowserPlan(self, plan, js_plan)
 
     def load_sync(self, plan: Plan) -> LoadedPlan:
         return wait(self.load(plan))
@@ -173,13 +173,14 @@ class BrowserDevice(Device):
 class BrowserPlan(LoadedPlan):
     """A plan loaded by web/replay.js."""
 
-    def __init__(self, plan: Plan, js_plan: Any) -> None:
+    def __init__(self, device: BrowserDevice, plan: Plan, js_plan: Any) -> None:
         self.plan = plan
+        self._device = device
         self._js = js_plan
         self._run = js_plan.run  # looked up once: a run is to cross once
 
     async def run(self, inputs: Sequence[HostArray], outputs: Sequence[HostArray]) -> None:
-        self.check_arrays(inputs, outputs)
+        self.check_run(inputs, outputs)
         with _js_errors("run"):
             self._finish(await self._run(*inputs, *outputs))
 
@@ -191,6 +192,8 @@ class BrowserPlan(LoadedPlan):
             self.gpu_ms = float(gpu_ms)
 
     async def measure(self, repeats: int) -> list[list[float]]:
+        if "timestamp-query" not in self._device.features:
+            raise DeviceError("measure: the device must have timestamp-query")
         with _js_errors("measure"):
             times = await self._js.measure(repeats)
         flat, count = [float(ms) for ms in times], len(self.plan.dispatches)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from ..caps import Caps, Limits
@@ -52,37 +53,45 @@ class NativeDevice(Device):
         self.limits = dict(limits)
         self.caps = Caps(Limits.of(limits), features)
         self._raw = raw
-        self._live = 0
+        self._buffers: set[Any] = set()
         self._pipelines: dict[tuple[str, int, int], tuple[Any, Any]] = {}
         self._lost = False
 
     def _create(self, size_bytes: int, label: str, usage: str = _STORAGE_USAGE) -> Any:
         self.check()
         made = self.guard("create_buffer", self._raw.create_buffer, label=label, size=size_bytes, usage=usage)
-        self._live += 1
+        self._buffers.add(made)
         return made
 
     def _free(self, handle: Any) -> None:
-        self._live -= 1
+        self._buffers.discard(handle)
         handle.destroy()
 
     def live_buffers(self) -> int:
-        return self._live
+        return len(self._buffers)
 
     def check(self) -> None:
         """Raise DeviceLostError once the device is gone."""
         if self._lost:
             raise DeviceLostError("the device is gone: request a new one")
 
-    def guard(self, what: str, call: Any, *args: Any, **kwargs: Any) -> Any:
-        """`call(...)`, its wgpu errors raised as DeviceError."""
+    @contextmanager
+    def errors(self, what: str) -> Iterator[None]:
+        """Raise wgpu's errors as DeviceError or DeviceLostError."""
         import wgpu
 
         try:
-            return call(*args, **kwargs)
+            yield
         except (wgpu.GPUError, RuntimeError) as error:
-            kind = DeviceLostError if "lost" in str(error).lower() else DeviceError
-            raise kind(f"{what}: {error}") from error
+            if "lost" in str(error).lower():
+                self._lost = True
+                raise DeviceLostError(f"the device is gone ({what}: {error}): request a new one") from error
+            raise DeviceError(f"{what}: {error}") from error
+
+    def guard(self, what: str, call: Any, *args: Any, **kwargs: Any) -> Any:
+        """`call(...)`, its wgpu errors raised as ours."""
+        with self.errors(what):
+            return call(*args, **kwargs)
 
     def write(self, buffer: Buffer, data: HostArray, offset_bytes: int = 0) -> None:
         self.check()
@@ -120,6 +129,7 @@ class NativeDevice(Device):
     def destroy(self) -> None:
         self._lost = True
         self._pipelines.clear()
+        self._buffers.clear()
         self._raw.destroy()
 
     def pipeline(self, shader: Shader, reads: int, writes: int) -> tuple[Any, Any]:
@@ -238,19 +248,38 @@ class NativePlan(LoadedPlan):
             encoder.copy_buffer_to_buffer(timed[1], 0, staging, -(-offset // 8) * 8, 16)
 
     def run_sync(self, inputs: Sequence[HostArray], outputs: Sequence[HostArray]) -> None:
+        staging = self._start(inputs, outputs)
+        if staging is not None:
+            self._device.guard("run", staging.map_sync, "READ")
+            self._finish(staging, outputs)
+
+    async def run(self, inputs: Sequence[HostArray], outputs: Sequence[HostArray]) -> None:
+        staging = self._start(inputs, outputs)
+        if staging is not None:
+            with self._device.errors("run"):
+                await staging.map_async("READ")
+            self._finish(staging, outputs)
+
+    def _start(self, inputs: Sequence[HostArray], outputs: Sequence[HostArray]) -> Any:
+        """Upload and submit a run. The staging buffer that takes its outputs; None without outputs."""
         if not self._alive:
             raise DeviceError("run: the plan was destroyed")
         self._device.check()
-        self.check_arrays(inputs, outputs)
+        self.check_run(inputs, outputs)
         for transfer, array in zip(self.plan.uploads, inputs, strict=True):
             if transfer.size_bytes:
                 self._device.write_raw(self._handles[transfer.slot], memoryview(array).cast("B"))
         if not outputs:
             self._submit(self._steps, None)
-            return
+            return None
         staging = self._staging.pop() if self._staging else self._new_staging()
         self._submit(self._steps, staging)
-        self._device.guard("run", staging.map_sync, "READ")
+        return staging
+
+    def _finish(self, staging: Any, outputs: Sequence[HostArray]) -> None:
+        """Fill `outputs` from the mapped staging buffer and give it back for the next run."""
+        if not self._alive:
+            raise DeviceError("run: the plan was destroyed while it ran")
         try:
             self._take(memoryview(staging.read_mapped(copy=False)).cast("B"), outputs)
         finally:
@@ -272,10 +301,9 @@ class NativePlan(LoadedPlan):
             begin, end = memoryview(bytes(mapped[start : start + 16])).cast("Q")
             self.gpu_ms = (end - begin) / 1e6
 
-    async def run(self, inputs: Sequence[HostArray], outputs: Sequence[HostArray]) -> None:
-        self.run_sync(inputs, outputs)
-
     async def measure(self, repeats: int) -> list[list[float]]:
+        if not self._alive:
+            raise DeviceError("measure: the plan was destroyed")
         if "timestamp-query" not in self._device.features:
             raise DeviceError("measure: the device must have timestamp-query")
         device, raw, count = self._device, self._device._raw, len(self._steps)

@@ -1,5 +1,7 @@
 /** Pyodide with the package, in a page or, as the script of a module worker, in there. */
 
+import "./guard.js";
+
 // Runs the body of an async function; args and the result cross as JSON.
 const RUN = `
 async def _run(code, args):
