@@ -100,7 +100,7 @@ fn rectifiers(v: f32) -> f32 {
   }
 }
 
-fn smooth(v: f32) -> f32 {
+fn curves(v: f32) -> f32 {
   switch KIND {
     case 1u: { return sigmoid(v); }
     case 2u: { return safe_tanh(v); }
@@ -142,5 +142,5 @@ fn unary(v: f32) -> f32 {
   if (KIND == 0u || KIND == 3u || KIND == 4u || (KIND >= 6u && KIND <= 10u) || KIND == 17u) {
     return rectifiers(v);
   }
-  return smooth(v);
+  return curves(v);
 }
