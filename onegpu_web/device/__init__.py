@@ -7,7 +7,7 @@ from collections.abc import Coroutine, Mapping, Sequence
 from typing import Any, TypeVar
 
 from ..errors import DeviceError
-from .base import Buffer, Device, DeviceInfo, LoadedPlan
+from .base import WAITING, Buffer, Device, DeviceInfo, LoadedPlan
 
 __all__ = ["Buffer", "Device", "DeviceInfo", "LoadedPlan", "request_device", "request_device_sync", "wait"]
 
@@ -51,7 +51,7 @@ def request_device_sync(
 def wait(coroutine: Coroutine[Any, Any, T]) -> T:
     """The result of a coroutine of this package, waiting for it.
 
-    On the desktop such coroutines never suspend. In a browser it takes JSPI and an entry point that
+    On the desktop they block while WAITING is set instead of suspending. In a browser it takes JSPI and an entry point that
     may suspend; else DeviceError says to await.
     """
     if sys.platform == "emscripten":
@@ -59,10 +59,13 @@ def wait(coroutine: Coroutine[Any, Any, T]) -> T:
 
         result: T = browser.wait(coroutine)
         return result
+    token = WAITING.set(True)
     try:
         coroutine.send(None)
     except StopIteration as stop:
         value: T = stop.value
         return value
+    finally:
+        WAITING.reset(token)
     coroutine.close()
     raise DeviceError("wait: the coroutine suspended; await it instead")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,6 +27,10 @@ WANTED_FEATURES = (
     "chromium-experimental-subgroup-matrix",
     "cooperative-matrix",
 )
+
+
+WAITING: ContextVar[bool] = ContextVar("WAITING", default=False)
+"""Whether the desktop backend must block rather than suspend: set while `device.wait` drives a coroutine."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from ..caps import Caps, Limits
 from ..errors import DeviceError, DeviceLostError, ShaderError
 from ..plan import Dispatch, Plan, Role
 from ..shader import Shader
-from .base import Buffer, Device, DeviceInfo, HostArray, LoadedPlan, choose_features, choose_limits
+from .base import WAITING, Buffer, Device, DeviceInfo, HostArray, LoadedPlan, choose_features, choose_limits
 
 # wgpu-native's names for features that WebGPU calls otherwise.
 _NATIVE_FEATURES = {"subgroup": "subgroups"}
@@ -254,6 +254,9 @@ class NativePlan(LoadedPlan):
             self._finish(staging, outputs)
 
     async def run(self, inputs: Sequence[HostArray], outputs: Sequence[HostArray]) -> None:
+        if WAITING.get():
+            self.run_sync(inputs, outputs)
+            return
         staging = self._start(inputs, outputs)
         if staging is not None:
             with self._device.errors("run"):
