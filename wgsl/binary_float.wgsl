@@ -67,6 +67,11 @@ fn power(a: f32, b: f32) -> f32 {
   return select(magnitude, -magnitude, odd);
 }
 
+// C's fmod: a % b of the hardware is NaN for an infinite b.
+fn remainder(a: f32, b: f32) -> f32 {
+  return select(a % b, a, is_infinite(b) && !is_infinite(a) && !is_nan_bits(a));
+}
+
 fn extreme(a: f32, b: f32) -> f32 {
   if (is_nan_bits(a)) {
     return a;
@@ -86,10 +91,10 @@ fn binary(a: f32, b: f32) -> f32 {
     case 4u: { return power(a, b); }
     case 5u, 6u: { return extreme(a, b); }
     case 7u: {
-      let rest = a % b;
+      let rest = remainder(a, b);
       return select(rest, rest + b, rest != 0.0 && (rest < 0.0) != (b < 0.0));
     }
-    case 8u: { return a % b; }
+    case 8u: { return remainder(a, b); }
     default: { return select(a, a * b, a < 0.0); }  // 9: prelu
   }
 }

@@ -111,13 +111,16 @@ def depth_to_space(shape: Shape, blocksize: int, mode: str = "DCR", dtype: DType
     return CopyProblem("depth_to_space", moved.shape, moved.x_strides, moved.y_strides, dtype)
 
 
-def space_to_depth(shape: Shape, blocksize: int, dtype: DType = FLOAT32) -> CopyProblem:
-    """(N, C, H * b, W * b) to (N, b * b * C, H, W). Source: ONNX SpaceToDepth-13."""
-    if len(shape) != 4 or blocksize < 1 or shape[2] % blocksize or shape[3] % blocksize:
-        raise KernelShapeError(f"space_to_depth: x must be (N, C, H * b, W * b), got {shape}, b = {blocksize}")
+def space_to_depth(shape: Shape, blocksize: int, mode: str = "DCR", dtype: DType = FLOAT32) -> CopyProblem:
+    """(N, C, H * b, W * b) to (N, b * b * C, H, W). Source: ONNX SpaceToDepth-13; its mode is newer."""
+    if len(shape) != 4 or blocksize < 1 or shape[2] % blocksize or shape[3] % blocksize or mode not in ("DCR", "CRD"):
+        raise KernelShapeError(
+            f"space_to_depth: x must be (N, C, H * b, W * b) and mode DCR or CRD, got {shape}, b = {blocksize}, {mode}"
+        )
     n, c, h, w = shape
     b = blocksize
-    moved = transpose((n, c, h // b, b, w // b, b), (0, 3, 5, 1, 2, 4), dtype)
+    perm = (0, 3, 5, 1, 2, 4) if mode == "DCR" else (0, 1, 3, 5, 2, 4)
+    moved = transpose((n, c, h // b, b, w // b, b), perm, dtype)
     return CopyProblem("space_to_depth", moved.shape, moved.x_strides, moved.y_strides, dtype)
 
 

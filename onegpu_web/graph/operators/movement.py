@@ -146,11 +146,12 @@ def tile_axes(node: NodeView) -> list[Lowered]:
 def depth_space(node: NodeView) -> list[Lowered]:
     """DepthToSpace-13, SpaceToDepth-13."""
     x, b = node.required(0), node.node.get_int("blocksize", 0)
+    mode = node.node.get_str("mode", "DCR")
     if node.op_type == "DepthToSpace":
-        problem = depth_to_space(x.shape, b, node.node.get_str("mode", "DCR"), x.stored)
+        problem = depth_to_space(x.shape, b, mode, x.stored)
         shape = (x.shape[0], x.shape[1] // (b * b), x.shape[2] * b, x.shape[3] * b)
     else:
-        problem = space_to_depth(x.shape, b, x.stored)
+        problem = space_to_depth(x.shape, b, mode, x.stored)
         shape = (x.shape[0], x.shape[1] * b * b, x.shape[2] // b, x.shape[3] // b)
     return [_copy(x, node.output(0, shape, x.dtype), problem)]
 

@@ -32,8 +32,10 @@ def reduction(node: NodeView) -> list[Lowered]:
     x, axes = node.required(0), _axes(node)
     if axes is None:
         return [Alias(x.name, node.output(0, x.shape, x.dtype))]
-    keepdims = node.node.get_int("keepdims", 1) != 0
-    step = reduce_step(_REDUCTIONS[node.op_type], x, axes, keepdims)
+    keepdims, kind = node.node.get_int("keepdims", 1) != 0, _REDUCTIONS[node.op_type]
+    if x.dtype == "bool" and 0 in x.shape:
+        kind = {"max": "sum", "min": "prod"}.get(kind, kind)  # of nothing: False, True
+    step = reduce_step(kind, x, axes, keepdims)
     return [Step(step.family, step.problem, step.reads, {"y": node.output(0, step.problem.output_shape, x.dtype)})]
 
 
