@@ -11,13 +11,14 @@ from dataclasses import dataclass
 from .. import shader
 from ..caps import Caps
 from ..dtypes import FLOAT16, FLOAT32, DType
-from ..plan import Launch, grid, pack_params
+from ..plan import Launch, fold_grid, grid, pack_params
 from ..problems.resize import ResizeProblem
 from ..problems.resize_taps import Taps, identity
 from .family import Family, Lowering
 from .pool import words
 
 WORKGROUP = 64
+PER_THREAD = 4  # outputs of a row that a thread of resize_upscale makes
 SPAN = 3  # neighbouring axes that one launch resizes
 
 
@@ -62,6 +63,86 @@ class Tables:
     def tobytes(self) -> bytes:
         """The buffer's content, little-endian on every platform that Python and WebGPU share."""
         return self._data.tobytes()
+
+
+@dataclass(frozen=True, slots=True)
+class Upscale:
+    """Nearest by whole factors without tables: what networks use to go up."""
+
+    name: str = "upscale"
+
+    def supports(self, problem: ResizeProblem, caps: Caps) -> str | None:
+        if problem.mode != "nearest":
+            return "it moves elements: mode must be nearest"
+        if problem.dtype.size_bytes != 4:
+            return f"it moves 32-bit elements, got {problem.dtype.name}"
+        made = problem.taps()
+        if len(_spans(sorted(made))) != 1:
+            return f"the resized axes must lie within {SPAN} neighbours, got {sorted(made)}"
+        if any(_factor(taps) is None for taps in made.values()):
+            return "output i of each axis must be input i // factor"
+        return None
+
+    def lower(self, problem: ResizeProblem, caps: Caps) -> Lowering:
+        made, shape = problem.taps(), problem.x_shape
+        ((first, last),) = _spans(sorted(made))
+        axes = [(1, 1)] * (SPAN - 1 - last + first)
+        axes += [(shape[a], _factor(made[a]) or 1 if a in made else 1) for a in range(first, last + 1)]
+        (in0, factor0), (in1, factor1), (in2, factor2) = axes
+        inner = math.prod(shape[last + 1 :])
+        rows, length = math.prod(shape[:first]) * in0 * in1, in2 * factor2 * inner
+        spans = -(-length // (WORKGROUP * PER_THREAD))
+        constants: dict[str, int] = {"FACTOR0": factor0, "FACTOR1": factor1, "FACTOR2": factor2}
+        constants |= {"CHANNELS_LAST": inner > 1, "WORKGROUP": WORKGROUP, "PER_THREAD": PER_THREAD}
+        params = pack_params(problem.x_offset, problem.y_offset, rows, spans, in0, in1, length, inner)
+        built = shader.build("resize_upscale", constants=constants)
+        groups = fold_grid(rows * spans, caps.limits)
+        return Lowering((Launch(built, ("x",), ("y",), params, groups, problem.op),) if rows * spans else ())
+
+
+def _factor(taps: Taps) -> int | None:
+    """The whole factor by which the taps repeat every element, if that is all they do."""
+    factor = taps.out // max(taps.size, 1)
+    whole = factor > 0 and factor * taps.size == taps.out
+    return factor if whole and all(i // factor == start for i, start in enumerate(taps.starts)) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Separable:
+    """Linear or cubic in two launches over a float32 scratch, where that reads less than all taps at once."""
+
+    name: str = "separable"
+
+    def supports(self, problem: ResizeProblem, caps: Caps) -> str | None:
+        if problem.mode == "nearest":
+            return "nearest has one tap"
+        reason = Plain().supports(problem, caps)
+        if reason is not None:
+            return reason
+        made = problem.taps()
+        if len(made) < 2 or len(_spans(sorted(made))) > 1:
+            return f"two or three axes within {SPAN} neighbours must change, got {sorted(made)}"
+        cost, order = min(_orders(problem))
+        direct = math.prod(problem.output_shape) * math.prod(t.width for t in made.values())
+        if cost >= direct:
+            return f"{direct:,} reads at once are fewer than {cost:,} in two launches ({order})"
+        return None
+
+    def lower(self, problem: ResizeProblem, caps: Caps) -> Lowering:
+        return lower_spans(problem, min(_orders(problem))[1], caps)
+
+
+def _orders(problem: ResizeProblem) -> list[tuple[int, list[tuple[int, int]]]]:
+    """Orders of two launches with their cost: elements read, those written and read again counted as two more."""
+    made, shape = problem.taps(), problem.x_shape
+    axes = sorted(made)
+    orders = []
+    for alone in (axes[-1], axes[0]):
+        others = [axis for axis in axes if axis != alone]
+        between = math.prod(made[a].out if a == alone else size for a, size in enumerate(shape))
+        second = math.prod(problem.output_shape) * math.prod(made[a].width for a in others)
+        orders.append((between * (made[alone].width + 2) + second, [(alone, alone), (others[0], others[-1])]))
+    return orders
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,4 +240,4 @@ def _bits(value: float, dtype: DType) -> int:
     return int(min(max(round(value), low), high)) & ((1 << bits) - 1)
 
 
-FAMILY: Family[ResizeProblem] = Family("resize", (Plain(),))
+FAMILY: Family[ResizeProblem] = Family("resize", (Upscale(), Separable(), Plain()))

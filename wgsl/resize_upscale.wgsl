@@ -1,0 +1,57 @@
+// Nearest upscale by whole factors, without tables: each input element becomes a block of equal outputs.
+//
+// x: (rows, w, inner) 32-bit elements, a row being (outer, in0, in1); y: (outer, out0, out1, w * FACTOR2, inner).
+// Workgroup: SPAN neighbouring outputs of the FACTOR0 * FACTOR1 output rows of one input row, so that
+// divisions are of the workgroup's index, the same for all threads.
+// Bindings: x, y, params. Source: ONNX Resize-19, Upsample-9.
+
+const FACTOR0: u32 = 1u;
+const FACTOR1: u32 = 2u;
+const FACTOR2: u32 = 2u;
+const CHANNELS_LAST: bool = false;  // inner is more than 1
+const WORKGROUP: u32 = 64u;
+const PER_THREAD: u32 = 4u;
+const SPAN: u32 = WORKGROUP * PER_THREAD;
+
+struct Params {
+  x_offset: u32,
+  y_offset: u32,
+  rows: u32,
+  spans: u32,   // workgroups to a row
+  in0: u32,
+  in1: u32,
+  length: u32,  // of an output row: w * FACTOR2 * inner
+  inner: u32,
+}
+
+@group(0) @binding(0) var<storage, read> x: array<u32>;
+@group(0) @binding(1) var<storage, read_write> y: array<u32>;
+@group(0) @binding(2) var<uniform> params: Params;
+
+@compute @workgroup_size(WORKGROUP)
+fn main(@builtin(workgroup_id) id: vec3u, @builtin(num_workgroups) groups: vec3u, @builtin(local_invocation_id) local: vec3u) {
+  let group = id.y * groups.x + id.x;
+  let row = group / params.spans;
+  if (row >= params.rows) {
+    return;
+  }
+  let i1 = row % params.in1;
+  let block = row / params.in1 * FACTOR0;  // the first output plane, counting (outer, out0)
+  let source = params.x_offset + row * (params.length / FACTOR2);
+  for (var k = 0u; k < PER_THREAD; k++) {
+    let at = group % params.spans * SPAN + k * WORKGROUP + local.x;
+    if (at < params.length) {
+      var origin = at / FACTOR2;
+      if (CHANNELS_LAST) {
+        origin = at / params.inner / FACTOR2 * params.inner + at % params.inner;
+      }
+      let bits = x[source + origin];
+      for (var r0 = 0u; r0 < FACTOR0; r0++) {
+        for (var r1 = 0u; r1 < FACTOR1; r1++) {
+          let out_row = (block + r0) * params.in1 * FACTOR1 + i1 * FACTOR1 + r1;
+          y[params.y_offset + out_row * params.length + at] = bits;
+        }
+      }
+    }
+  }
+}
