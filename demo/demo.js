@@ -243,12 +243,15 @@ function wording(error) {
 }
 
 function start() {
-  const jobs = /** @type {NodeListOf<HTMLInputElement>} */ (document.querySelectorAll("input[name=job]"));
+  const jobs = /** @type {HTMLInputElement[]} */ ([...document.querySelectorAll("input[name=job]")]);
+  const linked = jobs.find((input) => `#${input.value}` === location.hash);
+  if (linked) linked.checked = true;
   for (const input of jobs) {
-    // A browser may keep the choice over a reload.
+    // Without a link the browser may have kept the choice over a reload.
     if (input.checked) job = /** @type {Job} */ (input.value);
     input.addEventListener("change", () => {
       job = /** @type {Job} */ (input.value);
+      history.replaceState(null, "", `#${job}`);
       if (chosen) run();
       else chooseSample(sampleFor(job));
     });

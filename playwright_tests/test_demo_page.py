@@ -202,6 +202,17 @@ class TestChoosing:
         expect(page.locator(".guesses li")).to_have_count(5)
         expect(page.get_by_role("button", name="Cat")).to_have_attribute("aria-pressed", "true")
 
+    def test_a_link_and_a_reload_keep_the_job(self, demo: Demo) -> None:
+        demo.url += "#faces"
+        page = demo.open()
+        expect(page.locator("#status")).to_contain_text("1 face found")
+        choose_job(page, "What is it")
+        expect(page.locator(".guesses li")).to_have_count(5)
+        page.reload()
+        expect(page.get_by_role("radio", name="What is it")).to_be_checked()
+        expect(page.locator(".guesses li")).to_have_count(5)
+        assert demo.jobs_asked() == ["faces", "classify", "classify"]
+
     def test_jobs_are_one_tab_stop_with_arrow_keys(self, demo: Demo) -> None:
         page = demo.open()
         page.keyboard.press("Tab")
