@@ -81,7 +81,8 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(num_workgroups) groups: v
   let b_step = select(params.n, 1u, TRANS_B);
   var total: array<f32, ROWS>;
   for (var begin = slice; begin < k; begin += 32u * SLICES) {
-    var block: array<f32, ROWS>;
+    // Written out: naga (wgpu-native 29) does not zero a variable again that a loop declares without a value.
+    var block = array<f32, ROWS>();
     for (var at = begin; at < min(begin + 32u * SLICES, k); at += SLICES) {
       let right = f32(b[b_first + at * b_step]);
       //: unroll
