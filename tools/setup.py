@@ -200,7 +200,13 @@ def install_prettier() -> None:
     if is_done("prettier", wanted) and (ROOT / "node_modules" / ".bin" / "prettier").exists():
         return
     say("installing prettier into node_modules")
-    if subprocess.call([npm, "ci", "--silent", "--no-audit", "--no-fund"], cwd=str(ROOT)) != 0:
+    if (
+        subprocess.call(
+            [npm, "ci", "--loglevel=error", "--prefer-offline", "--fetch-retries=1", "--no-audit", "--no-fund"],
+            cwd=str(ROOT),
+        )
+        != 0
+    ):
         raise SetupError("npm ci failed (see above); it needs the network, or a registry named in npm's settings")
     mark_done("prettier", wanted)
 

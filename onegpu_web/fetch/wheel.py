@@ -45,8 +45,8 @@ def _built(checkout: Path) -> Path:
         command = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", staging, str(checkout)]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode != 0:
-            words = (done.stderr or done.stdout).strip()
-            raise FetchError(f"wheel: it could not be built (pip install -e '.[dev]' brings the tools):\n{words}")
+            (*_, reason) = ("", *(done.stderr or done.stdout).strip().splitlines())
+            raise FetchError(f"wheel: it could not be built (pip install -e '.[dev]' brings the tools): {reason}")
         for old in wheels:
             old.unlink()
         (fresh,) = Path(staging).glob("*.whl")
