@@ -40,7 +40,7 @@ def norm(kind: str, p: float) -> int:
     return 0 if kind == "average" else {1.0: 1, 2.0: 2}.get(p, 3)
 
 
-def _three(values: tuple[int, ...], filler: int) -> tuple[int, int, int]:
+def three(values: tuple[int, ...], filler: int) -> tuple[int, int, int]:
     """One to three sizes as three, along depth, height, width."""
     full = (filler,) * (3 - len(values)) + values
     return full[0], full[1], full[2]
@@ -50,12 +50,12 @@ def geometry(problem: PoolProblem) -> tuple[int, ...]:
     """Input, output, kernel, stride, dilation and begin padding along three axes, as the kernels' params list them."""
     windows = problem.windows
     return (
-        *_three(problem.spatial, 1),
-        *_three(problem.output_shape[2:], 1),
-        *_three(problem.kernel_shape, 1),
-        *_three(tuple(w.stride for w in windows), 1),
-        *_three(tuple(w.dilation for w in windows), 1),
-        *_three(tuple(w.pad_begin for w in windows), 0),
+        *three(problem.spatial, 1),
+        *three(problem.output_shape[2:], 1),
+        *three(problem.kernel_shape, 1),
+        *three(tuple(w.stride for w in windows), 1),
+        *three(tuple(w.dilation for w in windows), 1),
+        *three(tuple(w.pad_begin for w in windows), 0),
     )
 
 
@@ -115,7 +115,7 @@ def _norm(problem: PoolProblem, caps: Caps) -> Launch:
         regions={"norm": "pool_norm"},
     )
     params = pack_params(
-        problem.x_offset, problem.y_offset, count, float(problem.p), *geometry(problem), *_three(ends, 1)
+        problem.x_offset, problem.y_offset, count, float(problem.p), *geometry(problem), *three(ends, 1)
     )
     return Launch(built, ("x",), ("y",), params, grid(count, WORKGROUP, caps.limits), problem.op)
 
