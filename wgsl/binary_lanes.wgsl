@@ -7,6 +7,7 @@
 const WORKGROUP: u32 = 256u;
 alias V = f32;
 alias R = f32;
+alias T = f32;  // a's and b's elements
 alias A = vec4<f32>;
 alias B = vec4<f32>;
 alias Y = vec4<f32>;
@@ -59,8 +60,8 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(num_workgroups) groups: v
   }
   a_index += rest * params.a_strides[0][0];
   b_index += rest * params.b_strides[0][0];
-  let left = vec4<V>(a[a_index]);
-  let right = vec4<V>(b[b_index]);
+  let left = vec4<V>(vec4<T>(a[a_index]));
+  let right = vec4<V>(vec4<T>(b[b_index]));
   y[params.y_offset + i] = Y(vec4<R>(
     activation(binary(left.x, right.x)),
     activation(binary(left.y, right.y)),

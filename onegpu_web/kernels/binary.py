@@ -66,6 +66,7 @@ class Lanes:
         quads = (*shape[:-1], shape[-1] // 4)
         a_lanes, b_lanes = (4 if strides[-1] == 1 else 1 for strides in (a, b))
         aliases = {
+            "T": element,
             "A": f"vec4<{element}>" if a_lanes == 4 else element,
             "B": f"vec4<{element}>" if b_lanes == 4 else element,
             "Y": f"vec4<{problem.output_dtype.wgsl}>",
