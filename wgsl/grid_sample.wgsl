@@ -6,10 +6,8 @@
 // Bindings: x, grid, y, params. Source: ONNX GridSample-22.
 
 alias T = f32;
-const TAPS: u32 = 2u;               // along an axis: 1 nearest, 2 linear, 4 cubic
-const PADDING: u32 = 0u;            // 0 zeros, 1 border, 2 reflection
-const ALIGN_CORNERS: bool = false;
-const VOLUME: bool = false;         // three dimensions
+const TAPS: u32 = 2u;        // along an axis: 1 nearest, 2 linear, 4 cubic
+const VOLUME: bool = false;  // three dimensions
 const CHANNELS: u32 = 1u;
 const WORKGROUP: u32 = 64u;
 const CUBIC: f32 = -0.75;
@@ -25,6 +23,8 @@ struct Params {
   d: u32,
   h: u32,
   w: u32,
+  padding: u32,        // 0 zeros, 1 border, 2 reflection
+  align_corners: u32,  // 0 or 1
 }
 
 @group(0) @binding(0) var<storage, read> x: array<T>;
@@ -39,7 +39,7 @@ struct Axis {
 }
 
 fn reflected(v: f32, size: u32) -> f32 {
-  let low = select(-0.5, 0.0, ALIGN_CORNERS);
+  let low = select(-0.5, 0.0, params.align_corners == 1u);
   let high = f32(size) - 1.0 - low;
   let range = high - low;
   if (range <= 0.0) {
@@ -58,19 +58,19 @@ fn reflected(v: f32, size: u32) -> f32 {
 // The coordinate in x of a grid value, moved inside where the padding says so.
 fn coordinate(n: f32, size: u32) -> f32 {
   var v = ((n + 1.0) * f32(size) - 1.0) / 2.0;
-  if (ALIGN_CORNERS) {
+  if (params.align_corners == 1u) {
     v = (n + 1.0) / 2.0 * (f32(size) - 1.0);
   }
   if (TAPS == 1u) {
     v = round(v);
   }
-  if (PADDING == 1u) {
-    let low = select(-0.5, 0.0, ALIGN_CORNERS);
+  if (params.padding == 1u) {
+    let low = select(-0.5, 0.0, params.align_corners == 1u);
     if (v < low || v > f32(size) - 1.0 - low) {
       v = clamp(v, 0.0, f32(size) - 1.0);
     }
   }
-  if (PADDING == 2u) {
+  if (params.padding == 2u) {
     v = reflected(v, size);
   }
   return v;
@@ -80,10 +80,10 @@ fn index(i: i32, size: u32) -> i32 {
   if (i >= 0 && i < i32(size)) {
     return i;
   }
-  if (PADDING == 0u) {
+  if (params.padding == 0u) {
     return -1;
   }
-  if (PADDING == 1u) {
+  if (params.padding == 1u) {
     return clamp(i, 0, i32(size) - 1);
   }
   return clamp(i32(reflected(f32(i), size)), 0, i32(size) - 1);

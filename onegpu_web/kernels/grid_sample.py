@@ -38,8 +38,6 @@ class Positions:
             "grid_sample",
             constants={
                 "TAPS": _TAPS[problem.mode],
-                "PADDING": PADDING_MODES.index(problem.padding_mode),
-                "ALIGN_CORNERS": problem.align_corners,
                 "VOLUME": len(spatial) == 3,
                 "CHANNELS": self.channels,
                 "WORKGROUP": WORKGROUP,
@@ -49,7 +47,9 @@ class Positions:
         threads = n * blocks * positions
         depth, height, width = [1] * (3 - len(spatial)) + spatial
         offsets = (problem.x_offset, problem.grid_offset, problem.y_offset)
-        params = pack_params(*offsets, threads, positions, c, blocks, depth, height, width)
+        padding = PADDING_MODES.index(problem.padding_mode)
+        sizes = (positions, c, blocks, depth, height, width)
+        params = pack_params(*offsets, threads, *sizes, padding, int(problem.align_corners))
         launch = Launch(built, ("x", "grid"), ("y",), params, grid(threads, WORKGROUP, caps.limits), problem.op)
         return Lowering((launch,) if threads else ())
 
