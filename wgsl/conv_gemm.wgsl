@@ -255,7 +255,7 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(num_workgroups) groups: v
         //: unroll
         for (var r = 0u; r < 4u; r++) {
           let m = m0 + ty + i * THREADS_M + r * SLOTS_M;
-          if (m < params.m && n < params.n * pixels) {
+          if ((m < params.m) & (n < params.n * pixels)) {
             let index = base + m * pixels;
             let e = total[(i * 4u + r) * VN + j][c] + (gathered[(i * 4u + r) * VN + j][c] + block[(i * 4u + r) * VN + j][c]);
             y[params.y_offset + plane + index] = finish(e, group * params.m + m, index);

@@ -116,7 +116,7 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(num_workgroups) groups: v
       let tap = row % taps;
       let at = vec3<u32>(left + vec3<i32>(vec3<u32>(tap / (params.kh * params.kw), tap / params.kw % params.kh,
                                                     tap % params.kw)));  // a negative one becomes huge
-      if (row / taps < params.m && at.x < params.od && at.y < params.oh && at.z < params.ow) {
+      if ((row / taps < params.m) & all(at < vec3<u32>(params.od, params.oh, params.ow))) {
         let channel = group * params.m + row / taps;
         let plane = (image * params.group * params.m + channel) * params.od + at.x;
         let index = (plane * params.oh + at.y) * params.ow + at.z;
