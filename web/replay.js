@@ -21,6 +21,9 @@ import { ReplayPlan, failure, fill, roundUp } from "./replay_plan.js";
 /** @typedef {import("./replay_plan.js").WirePlan} WirePlan */
 /** @typedef {import("./replay_plan.js").Compiled} Compiled */
 
+// How long a wait that broke may be ahead of the news that the device was lost.
+const LOSS_MS = 200;
+
 const SCOPES = /** @type {const} */ (["validation", "out-of-memory", "internal"]);
 
 /**
@@ -183,7 +186,7 @@ export class ReplayDevice {
     try {
       await staging.mapAsync(GPUMapMode.READ);
     } catch (error) {
-      await turn(); // a loss that broke the wait is told just after it
+      await Promise.race([this.gpu.lost, delay(LOSS_MS)]);
       this.raise();
       throw failure("DeviceError", `${what}: ${error.message}`);
     }
@@ -303,7 +306,7 @@ export class ReplayDevice {
   }
 }
 
-/** One turn of the event loop. */
-function turn() {
-  return new Promise((resolve) => setTimeout(resolve, 0));
+/** @param {number} milliseconds */
+function delay(milliseconds) {
+  return new Promise((resolve) => setTimeout(resolve, milliseconds));
 }

@@ -150,6 +150,8 @@ export class ReplayPlan {
       staging.unmap();
       this.#staging.push(staging);
       return milliseconds;
+    } catch (error) {
+      throw this.#alive ? error : failure("DeviceError", "run: the plan was destroyed while it ran");
     } finally {
       outputs.forEach((array) => array.destroy());
     }

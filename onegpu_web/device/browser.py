@@ -99,6 +99,8 @@ def _js_errors(what: str) -> Iterator[None]:
             raise ShaderError(str(error.label), message, str(error.text)) from error
         if name == "DeviceLostError":
             raise DeviceLostError(message) from error
+        if name == "DeviceError":
+            raise DeviceError(message) from error
         raise DeviceError(f"{what}: {message}") from error
 
 

@@ -258,10 +258,16 @@ class NativePlan(LoadedPlan):
             self.run_sync(inputs, outputs)
             return
         staging = self._start(inputs, outputs)
-        if staging is not None:
+        if staging is None:
+            return
+        try:
             with self._device.errors("run"):
                 await staging.map_async("READ")
-            self._finish(staging, outputs)
+        except DeviceError as error:
+            if not self._alive:
+                raise DeviceError("run: the plan was destroyed while it ran") from error
+            raise
+        self._finish(staging, outputs)
 
     def _start(self, inputs: Sequence[HostArray], outputs: Sequence[HostArray]) -> Any:
         """Upload and submit a run. The staging buffer that takes its outputs; None without outputs."""
