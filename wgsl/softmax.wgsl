@@ -19,9 +19,17 @@ struct Params {
 @group(0) @binding(1) var<storage, read_write> y: array<T>;
 @group(0) @binding(2) var<uniform> params: Params;
 
-// exp that keeps NaN: SwiftShader's gives infinity.
+fn is_nan_bits(v: f32) -> bool {
+  return (bitcast<u32>(v) & 0x7fffffffu) > 0x7f800000u;
+}
+
+// exp and log that keep NaN: SwiftShader's give numbers.
 fn power(v: f32) -> f32 {
-  return select(exp(v), v, (bitcast<u32>(v) & 0x7fffffffu) > 0x7f800000u);
+  return select(exp(v), v, is_nan_bits(v));
+}
+
+fn logarithm(v: f32) -> f32 {
+  return select(log(v), v, is_nan_bits(v));
 }
 
 @compute @workgroup_size(WORKGROUP)
@@ -43,7 +51,7 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(num_workgroups) groups: v
   for (var at = 0u; at < end; at += params.behind) {
     let v = f32(x[params.x_offset + first + at]) - most;
     if (LOG) {
-      y[params.y_offset + first + at] = T(v - log(total));
+      y[params.y_offset + first + at] = T(v - logarithm(total));
     } else {
       y[params.y_offset + first + at] = T(power(v) / total);
     }

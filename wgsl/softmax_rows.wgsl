@@ -21,9 +21,17 @@ struct Params {
 
 var<workgroup> parts: array<f32, WORKGROUP>;
 
-// exp that keeps NaN: SwiftShader's gives infinity.
+fn is_nan_bits(v: f32) -> bool {
+  return (bitcast<u32>(v) & 0x7fffffffu) > 0x7f800000u;
+}
+
+// exp and log that keep NaN: SwiftShader's give numbers.
 fn power(v: f32) -> f32 {
-  return select(exp(v), v, (bitcast<u32>(v) & 0x7fffffffu) > 0x7f800000u);
+  return select(exp(v), v, is_nan_bits(v));
+}
+
+fn logarithm(v: f32) -> f32 {
+  return select(log(v), v, is_nan_bits(v));
 }
 
 @compute @workgroup_size(WORKGROUP)
@@ -62,7 +70,7 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(num_workgroups) groups: v
   for (var at = lane; at < size; at += WORKGROUP) {
     let v = f32(x[params.x_offset + first + at]) - most;
     if (LOG) {
-      y[params.y_offset + first + at] = T(v - log(total));
+      y[params.y_offset + first + at] = T(v - logarithm(total));
     } else {
       y[params.y_offset + first + at] = T(power(v) / total);
     }

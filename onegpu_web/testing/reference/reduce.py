@@ -29,10 +29,10 @@ def reduce(problem: ReduceProblem, x: Array) -> Array:
         if problem.kind == "mean":
             count = x.size // max(1, total.size)
             mean = np.asarray(total / count)
-            return mean if x.dtype.kind == "f" else np.trunc(mean).astype(x.dtype)
+            return mean if x.dtype.kind == "f" else np.asarray(np.trunc(mean), x.dtype)
         if problem.kind == "l2":
-            return np.sqrt(total)
-        return np.log(total) if problem.kind == "log_sum" else total
+            return np.asarray(np.sqrt(total))
+        return np.asarray(np.log(total)) if problem.kind == "log_sum" else total
 
 
 def softmax(problem: SoftmaxProblem, x: Array) -> Array:
