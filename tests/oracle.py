@@ -21,6 +21,7 @@ class OracleSession:
 
     def __init__(self, model: Path) -> None:
         options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = 1  # more would spin while other tests use the cores
         options.log_severity_level = 3  # the models carry initializers that no node uses
         self._session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
         self.metadata: dict[str, str] = dict(self._session.get_modelmeta().custom_metadata_map)

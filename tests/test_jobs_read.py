@@ -206,9 +206,21 @@ def test_rows_go_down_and_boxes_in_a_row_go_right() -> None:
     ]
 
 
+def test_a_page_scanned_askew_keeps_its_order(oracle: ReadText) -> None:
+    texts = [
+        "Tiny",
+        "A long line that goes on and on across the page",
+        "Short",
+        "And one more rather long line of text",
+    ] * 2
+    leaning = Image.fromarray(_page(texts, 24)).rotate(-6, Image.Resampling.BICUBIC, expand=True, fillcolor="white")
+    assert _texts(oracle, np.asarray(leaning)) == texts
+
+
 @pytest.mark.gpu
+@pytest.mark.slow
 def test_the_gpu_reads_the_same(oracle: ReadText, device: Device) -> None:
-    picture, texts = printed_page(0, lines=12)
+    picture, texts = printed_page(0, lines=12, width=640)
 
     async def on_gpu() -> dict[str, Any]:
         job = await ReadText.create(path("pp_ocrv6_det_tiny.onnx"), path("pp_ocrv6_rec_tiny.onnx"), device=device)

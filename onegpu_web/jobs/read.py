@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from contextlib import ExitStack
 from typing import Any, Self
+
+import numpy as np
 
 from ..device import Device, request_device
 from ..graph.source import Progress, Source
@@ -82,17 +85,29 @@ class ReadText:
 def reading_order(boxes: list[TextBox]) -> list[TextBox]:
     """Sort boxes into rows from top to bottom, and within a row from left to right.
 
-    A box joins a row when its centre is within half the smaller height of the centre of the row's first box.
+    Places are taken along and across the page's lean, the median of the boxes' angles: on a page that was scanned
+    askew a long line's centre can lie below the next, short line's. A box joins a row when its centre is within half
+    the smaller height of the centre of the row's first box.
     """
+    if not boxes:
+        return []
+    lean = float(np.median([box.rectangle.angle for box in boxes]))
+    cos, sin = math.cos(lean), math.sin(lean)
+
+    def across(box: TextBox) -> float:
+        return box.rectangle.y * cos - box.rectangle.x * sin
+
+    def along(box: TextBox) -> float:
+        return box.rectangle.x * cos + box.rectangle.y * sin
+
     rows: list[list[TextBox]] = []
-    for box in sorted(boxes, key=lambda box: box.rectangle.y):
-        if rows:
-            first = rows[-1][0].rectangle
-            if abs(box.rectangle.y - first.y) <= 0.5 * min(box.rectangle.height, first.height):
-                rows[-1].append(box)
-                continue
-        rows.append([box])
-    return [box for row in rows for box in sorted(row, key=lambda box: box.rectangle.x)]
+    for box in sorted(boxes, key=across):
+        first = rows[-1][0] if rows else None
+        if first and across(box) - across(first) <= 0.5 * min(box.rectangle.height, first.rectangle.height):
+            rows[-1].append(box)
+        else:
+            rows.append([box])
+    return [box for row in rows for box in sorted(row, key=along)]
 
 
 def _line(box: TextBox, line: ReadLine) -> dict[str, Any]:
