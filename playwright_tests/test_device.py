@@ -1,27 +1,141 @@
-"""The browser backend in a worker and in the page, with and without JSPI."""
+"""The browser backend: the scenarios of every device, and what is a browser's own."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 import pytest
 
 from onegpu_web.testing.device_scenarios import SCENARIOS
 
-from .browser import Faults, Python
+from .browser import Python
 
-SCENARIO = """
-    import asyncio, gc
-    from onegpu_web.device import request_device
-    from onegpu_web.testing.device_scenarios import SCENARIOS
+PREPARE = """
+import asyncio, gc, js
+from onegpu_web.device import request_device, request_device_sync
+from onegpu_web.errors import DeviceError, DeviceLostError, FeedError
+from onegpu_web.testing.device_scenarios import SCENARIOS, expect, expect_error, floats, later, load_scale
 
-    device = await request_device(limits={})
-    await SCENARIOS[name](device)
-    messages = device.messages
-    device.destroy()
-    return messages
+device = await request_device(limits={})
 """
+
+RUN_SCENARIOS = (
+    PREPARE
+    + """
+from pyodide.ffi import can_run_sync
+for name in names:
+    await SCENARIOS[name](device)
+messages = device.messages
+device.destroy()
+return {"messages": messages, "can_run_sync": can_run_sync(), "in_worker": not hasattr(js, "document")}
+"""
+)
 
 
 @pytest.mark.parametrize("name", SCENARIOS)
-def test_scenario(python: Python, faults: Faults, name: str) -> None:
-    assert python(SCENARIO, name=name) == []
-    print(faults.seen)
+def test_scenario(python: Python, name: str) -> None:
+    assert python(RUN_SCENARIOS, names=[name])["messages"] == []
+
+
+@pytest.mark.parametrize(("where", "jspi"), [("worker", False), ("page", True), ("page", False)])
+def test_all_scenarios_elsewhere(start_python: Callable[..., Python], where: str, jspi: bool) -> None:
+    outcome = start_python(where, jspi)(RUN_SCENARIOS, names=list(SCENARIOS))
+    assert outcome == {"messages": [], "can_run_sync": jspi, "in_worker": where == "worker"}
+
+
+# Counts calls from Python by standing between it and replay.js, and the GPU's calls by standing before those.
+COUNT_CROSSINGS = (
+    PREPARE
+    + """
+from pyodide.code import run_js
+
+counts = run_js('''(() => {
+  const counts = { calls: 0, submits: 0, maps: 0, writes: 0 };
+  const watch = (prototype, name, key) => {
+    const original = prototype[name];
+    prototype[name] = function (...args) { counts[key]++; return original.apply(this, args); };
+  };
+  watch(GPUQueue.prototype, "submit", "submits");
+  watch(GPUQueue.prototype, "writeBuffer", "writes");
+  watch(GPUBuffer.prototype, "mapAsync", "maps");
+  counts.between = (target) => new Proxy(target, {
+    get(_, name) {
+      counts.calls++;
+      const value = Reflect.get(target, name, target);
+      return typeof value === "function" ? (...args) => (counts.calls++, value.apply(target, args)) : value;
+    },
+  });
+  counts.take = () => {
+    const taken = [counts.calls, counts.submits, counts.maps, counts.writes];
+    counts.calls = counts.submits = counts.maps = counts.writes = 0;
+    return taken;
+  };
+  return counts;
+})()''')
+device._js = counts.between(device._js)
+plan = await load_scale(device, 1000, *[1.5] * dispatches)
+plan._js = counts.between(plan._js)
+plan._run = plan._js.run
+own, taken = [], []
+for _ in range(3):
+    counts.take()
+    before = device.counters
+    counts.take()
+    await plan.run([bytes(4000)], [bytearray(4000)])
+    taken.append(list(counts.take()))
+    own.append({name: count - before[name] for name, count in device.counters.items()})
+plan.destroy()
+device.destroy()
+return {"taken": taken, "own": own}
+"""
+)
+
+
+@pytest.mark.parametrize("dispatches", [1, 60])
+def test_a_run_is_one_call_one_submit_one_readback(start_python: Callable[..., Python], dispatches: int) -> None:
+    outcome = start_python("page")(COUNT_CROSSINGS, dispatches=dispatches)
+    assert outcome["taken"] == [[1, 1, 1, 1]] * 3
+    assert outcome["own"] == [{"calls": 1, "submits": 1, "readbacks": 1}] * 3
+
+
+COUNT_LEAKS = (
+    PREPARE
+    + """
+import pyodide_js
+from onegpu_web.testing.device_scenarios import census, expect_steady
+
+module = pyodide_js._module
+module.enable_pyproxy_allocation_tracing()
+plan, x, y = await load_scale(device, 100, 2.0, 3.0), bytearray(400), bytearray(400)
+buffer = device.create_buffer(400)
+
+async def act():
+    for _ in range(300):
+        if what == "run":
+            await plan.run([x], [y])
+        elif what == "read":
+            device.write(buffer, x)
+            await device.read(buffer, y)
+        else:
+            await expect_error(FeedError, "", plan.run([x], [y, y]))
+            device._js.free(device._js.createBuffer(400, "freed"))
+
+def count():
+    proxies, references = module.pyproxy_alloc_map.size, module._hiwire_num_refs()
+    return f"{census(device, x, y, plan, buffer)}, {references} JS references, {proxies} proxies"
+
+await expect_steady(act, count)
+plan.destroy()
+buffer.destroy()
+left = count()
+device.destroy()
+module.disable_pyproxy_allocation_tracing()
+return left
+"""
+)
+
+
+@pytest.mark.parametrize("what", ["run", "read", "fail"])
+def test_300_times_leave_nothing_behind(python: Python, what: str) -> None:
+    after = python(COUNT_LEAKS, what=what)
+    assert after.startswith("0 buffers")
