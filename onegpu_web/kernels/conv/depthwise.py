@@ -6,11 +6,11 @@ import math
 from dataclasses import dataclass
 
 from ...caps import Caps
-from ...plan import grid
+from ...plan import Launch, grid
 from ...problems.conv import Convolution, Geometry
 from ...shader import Constant
-from ..family import Lowering
 from .parameters import half_reason, launch, shader
+from .variant import ConvVariant
 
 _WORKGROUP = 64
 _MOST_TAPS = 7  # along an axis, that are written out
@@ -19,7 +19,7 @@ _THREADS = 65_536  # what keeps a large GPU busy; below it more threads beat few
 
 
 @dataclass(frozen=True, slots=True)
-class Depthwise:
+class Depthwise(ConvVariant):
     """Several neighbours along the width for each thread."""
 
     name: str = "depthwise"
@@ -29,13 +29,13 @@ class Depthwise:
             return "more than one input channel per group"
         return half_reason(problem, caps)
 
-    def lower(self, problem: Convolution, caps: Caps, /) -> Lowering:
+    def launches(self, problem: Convolution, whole: Convolution, caps: Caps, scratch_offset: int, /) -> list[Launch]:
         g = problem.geometry()
         constants = _constants(g, math.prod(problem.output_shape))
         made = shader("conv_depthwise", problem, constants)
         tiles = -(-g.y[2] // int(constants["OUTPUTS"]))
         workgroups = grid(math.prod(problem.output_shape) // g.y[2] * tiles, _WORKGROUP, caps.limits)
-        return Lowering((launch(made, problem, workgroups, f"conv {self.name}"),))
+        return [launch(made, problem, workgroups, f"conv {self.name}")]
 
 
 def _constants(g: Geometry, outputs: int) -> dict[str, Constant]:

@@ -2,14 +2,50 @@
 
 from __future__ import annotations
 
-from ...problems.conv import Convolution
-from ..family import Family
-from .depthwise import Depthwise
-from .gemm import TILES, ImplicitGemm
-from .plain import Plain
-from .transpose_pointwise import TransposePointwise
+from dataclasses import dataclass, replace
 
-CONV: Family[Convolution] = Family(
-    "conv", (Depthwise(), ImplicitGemm("implicit_gemm", TILES["64x64"]), Plain("conv_plain"))
+from ...caps import Caps
+from ...errors import KernelShapeError
+from ...problems.conv import Convolution
+from ..family import Family, Variant
+from .depthwise import Depthwise
+from .direct import Direct, Dot
+from .gemm import ImplicitGemm, Pointwise, SplitK
+from .plain import Plain
+from .tiles import TILES
+from .transpose_pointwise import TransposePointwise
+from .variant import ConvVariant
+
+
+@dataclass(frozen=True, slots=True)
+class ConvFamily(Family[Convolution]):
+    """A family whose variants say which problems they suit.
+
+    A forced variant may name a tile of the product: `implicit_gemm@128x128x16_8x8`.
+    """
+
+    def choose(self, problem: Convolution, caps: Caps, variant: str | None = None) -> Variant[Convolution]:
+        """The first variant that supports and suits the problem, or the forced one. Raises: KernelShapeError."""
+        return self.choose_conv(problem, caps, variant)
+
+    def choose_conv(self, problem: Convolution, caps: Caps, variant: str | None = None) -> ConvVariant:
+        """The same, as a variant of convolution."""
+        if variant is None:
+            preferred = (v for v in self.variants if isinstance(v, ConvVariant) and v.suits(problem))
+            variant = next((v.name for v in preferred if v.supports(problem, caps) is None), None)
+        name, _, tile = (variant or "").partition("@")
+        found = Family.choose(self, problem, caps, name or None)
+        if not isinstance(found, ConvVariant):
+            raise KernelShapeError(f"{self.name}: {found.name} is no variant of convolution")
+        if not tile:
+            return found
+        if not isinstance(found, ImplicitGemm | SplitK) or tile not in TILES:
+            raise KernelShapeError(f"{self.name}: tile must be one of {', '.join(TILES)} for a product, got {variant}")
+        return replace(found, tile=TILES[tile])
+
+
+CONV = ConvFamily(
+    "conv",
+    (Depthwise(), Dot(), Direct(), SplitK(), Pointwise(), ImplicitGemm(), Plain("plain", "conv_plain")),
 )
-CONV_TRANSPOSE: Family[Convolution] = Family("conv_transpose", (TransposePointwise(), Plain("conv_transpose_plain")))
+CONV_TRANSPOSE = ConvFamily("conv_transpose", (TransposePointwise(), Plain("plain", "conv_transpose_plain")))

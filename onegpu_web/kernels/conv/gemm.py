@@ -3,42 +3,25 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from ...caps import Caps
 from ...plan import Launch, fold_grid
 from ...problems.conv import Convolution
 from ...shader import Constant
-from ..family import Lowering
-from .parameters import half_reason, launch, shader
+from .parameters import epilogue, half_reason, launch, shader, sums_only
+from .tiles import Tile, choose_tile
+from .variant import ConvVariant
 
 _BLOCK = 32  # terms of one chain of sums
 _COMMON_KERNELS = {(1, k, k) for k in (1, 2, 3, 5, 7)} | {(1, 1, 3)}
 
-
-@dataclass(frozen=True, slots=True)
-class Tile:
-    """A workgroup's share: m x n outputs; each thread makes 4 vm x 4 vn of them."""
-
-    m: int
-    n: int
-    vm: int
-    vn: int
-    k: int = 16
-
-    @property
-    def constants(self) -> dict[str, Constant]:
-        """The constants of wgsl/conv_gemm.wgsl."""
-        return {"TILE_M": self.m, "TILE_N": self.n, "TILE_K": self.k, "VM": self.vm, "VN": self.vn}
-
-    def workgroups(self, m: int, n: int) -> int:
-        """Tiles over an m x n product."""
-        return -(-m // self.m) * -(-n // self.n)
-
-
-TILES = {
-    "64x64": Tile(64, 64, 1, 1),
-}
+# split_k, in the issue's words: a grid below this many workgroups is cut along k,
+_FEW_WORKGROUPS = 384
+_WANTED_WORKGROUPS = 512
+_MOST_RANGES = 16
+_LEAST_RANGE = 128  # terms
 
 
 def terms(problem: Convolution) -> int:
@@ -53,16 +36,29 @@ def columns(problem: Convolution) -> int:
 
 
 def product(
-    problem: Convolution, tile: Tile, caps: Caps, label: str, *, ranges: int = 1, constants: dict[str, Constant]
+    problem: Convolution,
+    tile: Tile,
+    caps: Caps,
+    label: str,
+    *,
+    ranges: int = 1,
+    w_row: int = 0,
+    x: str = "x",
+    y: str = "y",
+    aliases: Mapping[str, str] | None = None,
 ) -> Launch:
-    """The launch of conv_gemm over the problem's own operands, k cut into `ranges`."""
+    """The launch of conv_gemm, k cut into `ranges`.
+
+    w_row: 0 where w lies as (M, k); else it lies as (group, k, M) in rows of so many elements.
+    """
     g = problem.geometry()
-    k = terms(problem)
-    span = -(-k // (ranges * _BLOCK)) * _BLOCK
-    made = shader("conv_gemm", problem, {**window_constants(problem), **tile.constants, **constants})
+    span = -(-terms(problem) // (ranges * _BLOCK)) * _BLOCK
+    types = {"X": problem.dtype.wgsl, "Y": problem.dtype.wgsl, **(aliases or {})}
+    constants = {**window_constants(problem), **tile.constants, "W_BY_K": w_row > 0}
+    made = shader("conv_gemm", problem, constants, types)
     m_tiles, n_tiles = -(-g.m // tile.m), -(-columns(problem) // tile.n)
     workgroups = fold_grid(m_tiles * n_tiles * g.group * ranges, caps.limits)
-    return launch(made, problem, workgroups, label, (m_tiles, n_tiles, ranges, span, 0))
+    return launch(made, problem, workgroups, label, (m_tiles, n_tiles, ranges, span, w_row), x=x, y=y)
 
 
 def window_constants(problem: Convolution) -> dict[str, Constant]:
@@ -79,14 +75,68 @@ def window_constants(problem: Convolution) -> dict[str, Constant]:
 
 
 @dataclass(frozen=True, slots=True)
-class ImplicitGemm:
-    """The product with windows gathered by the loads; runs every convolution."""
+class ImplicitGemm(ConvVariant):
+    """The product with windows gathered by the loads; runs every convolution. tile: None to choose."""
 
-    name: str
-    tile: Tile
+    name: str = "implicit_gemm"
+    tile: Tile | None = field(default=None, kw_only=True)
+
+    def launches(self, problem: Convolution, whole: Convolution, caps: Caps, scratch_offset: int, /) -> list[Launch]:
+        g = problem.geometry()
+        tile = self.tile or choose_tile(g.m, columns(problem), g.group)
+        return [product(problem, tile, caps, f"conv {self.name} {tile.name}")]
+
+
+@dataclass(frozen=True, slots=True)
+class Pointwise(ImplicitGemm):
+    """A 1 x 1 window without stride or padding: weights and input are the product's matrices as they lie."""
+
+    name: str = "pointwise"
 
     def supports(self, problem: Convolution, caps: Caps, /) -> str | None:
+        if math.prod(problem.w_shape[2:]) != 1 or any(problem.pads) or any(s != 1 for s in problem.strides):
+            return "not a 1 x 1 window without stride and padding"
         return half_reason(problem, caps)
 
-    def lower(self, problem: Convolution, caps: Caps, /) -> Lowering:
-        return Lowering((product(problem, self.tile, caps, f"conv {self.name}", constants={}),))
+
+@dataclass(frozen=True, slots=True)
+class SplitK(ConvVariant):
+    """The product with k cut into ranges, each a plane of sums in the scratch, and a pass that adds them."""
+
+    name: str = "split_k"
+    tile: Tile | None = field(default=None, kw_only=True)
+
+    def supports(self, problem: Convolution, caps: Caps, /) -> str | None:
+        if terms(problem) < 2 * _LEAST_RANGE:
+            return f"fewer than {2 * _LEAST_RANGE} terms in a sum"
+        return half_reason(problem, caps)
+
+    def suits(self, problem: Convolution, /) -> bool:
+        return self._workgroups(problem) < _FEW_WORKGROUPS and terms(problem) >= 8 * _BLOCK
+
+    def image_scratch(self, problem: Convolution, caps: Caps, /) -> int:
+        return self._ranges(problem) * math.prod(problem.output_shape[1:])
+
+    def launches(self, problem: Convolution, whole: Convolution, caps: Caps, scratch_offset: int, /) -> list[Launch]:
+        ranges = self._ranges(whole)
+        tile = self._tile(whole)
+        sums = sums_only(problem, scratch_offset)
+        label = f"conv {self.name} {tile.name} / {ranges}"
+        cut = product(sums, tile, caps, label, ranges=ranges, y="scratch", aliases={"Y": "f32"})
+        return [cut, epilogue(problem, caps, ranges, scratch_offset)]
+
+    def _tile(self, problem: Convolution) -> Tile:
+        g = problem.geometry()
+        return self.tile or choose_tile(g.m, columns(problem), g.group)
+
+    def _workgroups(self, problem: Convolution) -> int:
+        g = problem.geometry()
+        return self._tile(problem).workgroups(g.m, columns(problem)) * g.group
+
+    def _ranges(self, problem: Convolution) -> int:
+        """Ranges of k: the shape alone decides, and a forced split makes two at least."""
+        k = terms(problem)
+        wanted = -(-_WANTED_WORKGROUPS // self._workgroups(problem))
+        ranges = max(2, min(_MOST_RANGES, wanted, k // _LEAST_RANGE))
+        span = -(-k // (ranges * _BLOCK)) * _BLOCK
+        return -(-k // span)  # rounding ranges up to whole blocks may leave none for the last

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TypeVar
+
 from ...caps import Caps
 from ...dtypes import FLOAT16
-from ...plan import Launch, pack_params
+from ...plan import Launch, grid, pack_params
 from ...problems.activation import IDENTITY
 from ...problems.conv import Convolution
 from ...shader import Constant, Shader, build
 
 READS = ("x", "w", "bias", "residual", "slope")
+_EPILOGUE_WORKGROUP = 64
+C = TypeVar("C", bound=Convolution)
 
 
 def params(problem: Convolution, *more: int) -> bytes:
@@ -22,8 +29,13 @@ def params(problem: Convolution, *more: int) -> bytes:
     )  # fmt: skip
 
 
-def shader(name: str, problem: Convolution, constants: dict[str, Constant] | None = None) -> Shader:
-    """wgsl/NAME.wgsl for the problem: element type, which operands are there, the fused activation."""
+def shader(
+    name: str,
+    problem: Convolution,
+    constants: Mapping[str, Constant] | None = None,
+    aliases: Mapping[str, str] | None = None,
+) -> Shader:
+    """wgsl/NAME.wgsl for the problem: element types, which operands are there, the fused activation."""
     flags: dict[str, Constant] = {
         "HAS_BIAS": problem.has_bias,
         "HAS_RESIDUAL": problem.has_residual,
@@ -33,15 +45,38 @@ def shader(name: str, problem: Convolution, constants: dict[str, Constant] | Non
     if problem.activation != IDENTITY:
         regions["activation"] = "activation"
         flags.update(problem.activation.constants)
-    aliases = {"T": problem.dtype.wgsl}
-    return build(name, constants={**flags, **(constants or {})}, aliases=aliases, regions=regions)
+    types = {"T": problem.dtype.wgsl, **(aliases or {})}
+    return build(name, constants={**flags, **(constants or {})}, aliases=types, regions=regions)
 
 
 def launch(
-    made: Shader, problem: Convolution, workgroups: tuple[int, int, int], label: str, more: tuple[int, ...] = ()
+    made: Shader,
+    problem: Convolution,
+    workgroups: tuple[int, int, int],
+    label: str,
+    more: tuple[int, ...] = (),
+    *,
+    x: str = "x",
+    y: str = "y",
 ) -> Launch:
-    """A launch over the operands in the shaders' common order, with the common parameters."""
-    return Launch(made, READS, ("y",), params(problem, *more), workgroups, label)
+    """A launch over the operands in the shaders' common order, with the common parameters.
+
+    x, y: the operands read as x and written as y (`scratch`, in variants of several launches).
+    """
+    return Launch(made, (x, *READS[1:]), (y,), params(problem, *more), workgroups, label)
+
+
+def sums_only(problem: C, y_offset: int) -> C:
+    """The problem without what follows the sum, its output at `y_offset`."""
+    return replace(problem, has_bias=False, has_residual=False, has_slope=False, activation=IDENTITY, y_offset=y_offset)
+
+
+def epilogue(problem: Convolution, caps: Caps, planes: int, planes_offset: int) -> Launch:
+    """The last pass over `planes` planes of float32 sums that lie in the scratch at an element offset."""
+    made = shader("conv_epilogue", problem)
+    workgroups = grid(math.prod(problem.output_shape), _EPILOGUE_WORKGROUP, caps.limits)
+    data = params(problem, planes, planes_offset)
+    return Launch(made, ("scratch", *READS[2:]), ("y",), data, workgroups, f"{problem.op} epilogue")
 
 
 def half_reason(problem: Convolution, caps: Caps) -> str | None:

@@ -6,25 +6,21 @@ import math
 from dataclasses import dataclass
 
 from ...caps import Caps
-from ...plan import grid
+from ...plan import Launch, grid
 from ...problems.conv import Convolution
-from ..family import Lowering
-from .parameters import half_reason, launch, shader
+from .parameters import launch, shader
+from .variant import ConvVariant
 
 _WORKGROUP = 64
 
 
 @dataclass(frozen=True, slots=True)
-class Plain:
+class Plain(ConvVariant):
     """Runs every problem. source: the shader, of Conv or of ConvTranspose."""
 
     source: str
-    name: str = "plain"
 
-    def supports(self, problem: Convolution, caps: Caps, /) -> str | None:
-        return half_reason(problem, caps)
-
-    def lower(self, problem: Convolution, caps: Caps, /) -> Lowering:
+    def launches(self, problem: Convolution, whole: Convolution, caps: Caps, scratch_offset: int, /) -> list[Launch]:
         made = shader(self.source, problem)
         workgroups = grid(math.prod(problem.output_shape), _WORKGROUP, caps.limits)
-        return Lowering((launch(made, problem, workgroups, f"{problem.op} {self.name}"),))
+        return [launch(made, problem, workgroups, f"{problem.op} {self.name}")]

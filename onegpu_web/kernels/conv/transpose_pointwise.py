@@ -6,17 +6,17 @@ import math
 from dataclasses import dataclass
 
 from ...caps import Caps
-from ...plan import fold_grid
+from ...plan import Launch, fold_grid
 from ...problems.conv import Convolution
-from ..family import Lowering
 from .parameters import half_reason, launch, shader
+from .variant import ConvVariant
 
 _WORKGROUP = 64
 _ROWS = (4, 8, 16)  # (channel, tap) rows a thread may make
 
 
 @dataclass(frozen=True, slots=True)
-class TransposePointwise:
+class TransposePointwise(ConvVariant):
     """A product per input pixel; no window overlaps another."""
 
     name: str = "transpose_pointwise"
@@ -31,11 +31,11 @@ class TransposePointwise:
             return "some outputs are in no window"
         return half_reason(problem, caps)
 
-    def lower(self, problem: Convolution, caps: Caps, /) -> Lowering:
+    def launches(self, problem: Convolution, whole: Convolution, caps: Caps, scratch_offset: int, /) -> list[Launch]:
         g = problem.geometry()
         rows = g.m * g.k_volume
         per_thread = next((r for r in _ROWS if r >= rows), _ROWS[-1])
         made = shader("conv_transpose_pointwise", problem, {"ROWS_4": per_thread // 4})
         tiles = -(-rows // per_thread) * -(-g.n * math.prod(g.x) // _WORKGROUP)
         workgroups = fold_grid(tiles * g.group, caps.limits)
-        return Lowering((launch(made, problem, workgroups, f"conv_transpose {self.name}"),))
+        return [launch(made, problem, workgroups, f"conv_transpose {self.name}")]

@@ -63,5 +63,8 @@ CASES = [
     _case("groups", (2, 6, 5, 7), (9, 2, 3, 2), group=3, pads=(1, 0, 2, 1), has_bias=True, has_residual=True),
     _case("dilated", (1, 4, 12, 13), (5, 4, 3, 3), dilations=(2, 3), pads=(2, 3, 1, 0), strides=(1, 2)),
     _case("one_dimension", (2, 4, 19), (6, 4, 3), pads=(1, 1), strides=(2,)),
+    _case("few_pixels", (3, 70, 2, 1), (9, 70, 2, 1), has_bias=True, activation=Activation("hard_sigmoid", 1 / 6, 0.5)),
+    _case("long_sums", (1, 300, 6, 7), (20, 300, 1, 1), has_bias=True, activation=Activation("silu")),
+    _case("long_windows", (2, 40, 6, 7), (70, 40, 3, 3), pads=(1, 1, 1, 1), has_residual=True, has_slope=True),
     _case("three_dimensions", (2, 4, 5, 6, 4), (6, 2, 3, 2, 3), group=2, pads=(1, 0, 1, 1, 1, 0), strides=(2, 1, 1)),
 ]  # fmt: skip

@@ -1,0 +1,57 @@
+// The last pass over raw sums of a convolution: planes added in order, then bias, residual, activation.
+//
+// planes: PLANES of (N, M, oD, oH, oW) float32. bias, slope: (M). residual, y: (N, M, oD, oH, oW).
+// One thread makes one output.
+// Bindings: planes, bias, residual, slope; y; params. Source: issue 3, split_k.
+
+alias T = f32;
+const HAS_BIAS: bool = false;
+const HAS_RESIDUAL: bool = false;
+const HAS_SLOPE: bool = false;
+const WORKGROUP: u32 = 64u;
+
+struct Params {
+  n: u32, group: u32, c: u32, m: u32,   // images, groups, input and output channels of one group
+  d: u32, h: u32, w: u32,               // input extents
+  od: u32, oh: u32, ow: u32,            // output extents
+  kd: u32, kh: u32, kw: u32,            // taps
+  sd: u32, sh: u32, sw: u32,            // strides
+  dd: u32, dh: u32, dw: u32,            // dilations
+  pd: i32, ph: i32, pw: i32,            // pads before the first element
+  x_offset: u32, w_offset: u32, bias_offset: u32, residual_offset: u32, slope_offset: u32, y_offset: u32,
+  planes: u32, planes_offset: u32,
+}
+
+@group(0) @binding(0) var<storage, read> planes: array<f32>;
+@group(0) @binding(1) var<storage, read> bias: array<T>;
+@group(0) @binding(2) var<storage, read> residual: array<T>;
+@group(0) @binding(3) var<storage, read> slope: array<T>;
+@group(0) @binding(4) var<storage, read_write> y: array<T>;
+@group(0) @binding(5) var<uniform> params: Params;
+
+//: region activation
+fn activation(v: f32) -> f32 { return v; }
+//: end
+
+fn finish(sum: f32, channel: u32, index: u32) -> T {
+  var v = sum;
+  if (HAS_BIAS) { v = v + f32(bias[params.bias_offset + channel]); }
+  if (HAS_RESIDUAL) { v = v + f32(residual[params.residual_offset + index]); }
+  if (HAS_SLOPE) { v = select(v * f32(slope[params.slope_offset + channel]), v, v >= 0.0); }
+  return T(activation(v));
+}
+
+@compute @workgroup_size(WORKGROUP)
+fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>,
+        @builtin(local_invocation_index) thread: u32) {
+  let pixels = params.od * params.oh * params.ow;
+  let channels = params.group * params.m;
+  let outputs = params.n * channels * pixels;
+  let index = (id.y * groups.x + id.x) * WORKGROUP + thread;
+  if (index >= outputs) { return; }
+  var sum = 0.0;
+  for (var plane = 0u; plane < params.planes; plane++) {
+    sum = sum + planes[params.planes_offset + plane * outputs + index];
+  }
+  y[params.y_offset + index] = finish(sum, index / pixels % channels, index);
+}
