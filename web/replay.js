@@ -223,18 +223,17 @@ export class ReplayDevice {
   /**
    * @param {string} json - a WirePlan
    * @param {PyArray} params - the bytes of the uniform buffer
+   * @param {PyArray} constants - the bytes of all constants
    * @param {...GPUBuffer} externals
    */
-  async load(json, params, ...externals) {
+  async load(json, params, constants, ...externals) {
     this.enter();
     /** @type {WirePlan} */
     const wire = JSON.parse(json);
-    const view = params.getBuffer("u8");
-    const uniforms = view.data.slice();
-    view.release();
+    const [uniforms, tables] = [params, constants].map(copied);
     const compiled = await Promise.all(wire.shaders.map((shader) => this.#pipeline(shader)));
     this.raise();
-    const { value: plan, errors } = this.scoped(() => new ReplayPlan(this, wire, compiled, uniforms, externals));
+    const { value: plan, errors } = this.scoped(() => new ReplayPlan(this, wire, compiled, uniforms, tables, externals));
     const found = await errors;
     if (found.length > 0) {
       plan.destroy();
@@ -304,6 +303,14 @@ export class ReplayDevice {
     this.#pipelines.clear();
     this.#layouts.clear();
   }
+}
+
+/** @param {PyArray} source */
+function copied(source) {
+  const view = source.getBuffer("u8");
+  const data = view.data.slice();
+  view.release();
+  return data;
 }
 
 /** @param {number} milliseconds */

@@ -37,6 +37,7 @@
  * @property {WireBuffer[]} buffers
  * @property {WireDispatch[]} setup
  * @property {WireDispatch[]} dispatches
+ * @property {[slot: number, offset: number, size: number][]} constants - of the bytes of all of them
  * @property {[slot: number, size: number][]} uploads
  * @property {[slot: number, size: number][]} readbacks
  */
@@ -70,9 +71,10 @@ export class ReplayPlan {
    * @param {WirePlan} wire
    * @param {Compiled[]} compiled - by shader
    * @param {Uint8Array} uniforms
+   * @param {Uint8Array} tables - the bytes of all constants
    * @param {GPUBuffer[]} externals
    */
-  constructor(device, wire, compiled, uniforms, externals) {
+  constructor(device, wire, compiled, uniforms, tables, externals) {
     this.device = device;
     this.uploads = wire.uploads;
     this.readbacks = wire.readbacks;
@@ -86,6 +88,9 @@ export class ReplayPlan {
       "params",
     );
     device.gpu.queue.writeBuffer(params, 0, uniforms);
+    for (const [slot, offset, size] of wire.constants) {
+      device.gpu.queue.writeBuffer(this.buffers[slot], 0, tables, offset, size);
+    }
     /** @param {WireDispatch} dispatch @returns {Step} */
     const bind = (dispatch) => this.#bind(dispatch, compiled[dispatch.shader], params);
     const setup = wire.setup.map(bind);

@@ -160,9 +160,9 @@ class BrowserDevice(Device):
     async def load(self, plan: Plan) -> LoadedPlan:
         plan.check(self.caps)
         externals = [self.external(operand).handle for operand in plan.externals.values()]
-        text, params = wire.encode(plan, self.caps.limits.min_uniform_buffer_offset_alignment)
+        text, params, constants = wire.encode(plan, self.caps.limits.min_uniform_buffer_offset_alignment)
         with _js_errors("load"):
-            js_plan = await self._js.load(text, params, *externals)
+            js_plan = await self._js.load(text, params, constants, *externals)
         return BrowserPlan(self, plan, js_plan)
 
     def load_sync(self, plan: Plan) -> LoadedPlan:

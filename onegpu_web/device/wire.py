@@ -10,18 +10,20 @@ from ..plan import Dispatch, Plan, Role
 from ..shader import Shader
 
 
-def encode(plan: Plan, alignment: int) -> tuple[str, bytes]:
-    """The plan's JSON (a WirePlan, see web/replay_plan.js) and its uniform buffer.
+def encode(plan: Plan, alignment: int) -> tuple[str, bytes, bytes]:
+    """The plan's JSON (a WirePlan, see web/replay_plan.js), its uniform buffer and its constants' bytes.
 
     alignment: of a uniform binding's offset on the device. Externals are numbered in the order of
     `plan.externals`; each distinct shader is there once.
     """
     shaders: dict[tuple[Shader, int, int], int] = {}
     params = bytearray()
+    constants = bytearray()
     wire = {
         "buffers": _buffers(plan),
         "setup": _dispatches(plan.setup, shaders, params, alignment),
         "dispatches": _dispatches(plan.dispatches, shaders, params, alignment),
+        "constants": _constants(plan, constants),
         "uploads": [(transfer.slot, transfer.size_bytes) for transfer in plan.uploads],
         "readbacks": [(transfer.slot, transfer.size_bytes) for transfer in plan.readbacks],
         "shaders": [
@@ -29,7 +31,7 @@ def encode(plan: Plan, alignment: int) -> tuple[str, bytes]:
             for shader, reads, writes in shaders
         ],
     }
-    return json.dumps(wire, separators=(",", ":")), bytes(params)
+    return json.dumps(wire, separators=(",", ":")), bytes(params), bytes(constants)
 
 
 def _buffers(plan: Plan) -> list[dict[str, Any]]:
@@ -42,6 +44,16 @@ def _buffers(plan: Plan) -> list[dict[str, Any]]:
         }
         for buffer in plan.buffers
     ]
+
+
+def _constants(plan: Plan, data: bytearray) -> list[tuple[int, int, int]]:
+    """Slot, offset and size of each constant, padded to whole words; their bytes are appended to `data`."""
+    encoded = []
+    for slot, content in plan.constants.items():
+        padded = content.ljust(-(-len(content) // 4) * 4, b"\0")
+        encoded.append((slot, len(data), len(padded)))
+        data.extend(padded)
+    return encoded
 
 
 def _dispatches(
