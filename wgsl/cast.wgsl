@@ -5,7 +5,8 @@
 
 const BOOLEAN: bool = false;
 const WORKGROUP: u32 = 256u;
-alias X = f32;
+alias X = f32;  // an element of x as it lies there
+alias V = f32;  // its value
 alias Y = i32;
 
 struct Params {
@@ -18,15 +19,21 @@ struct Params {
 @group(0) @binding(1) var<storage, read_write> y: array<Y>;
 @group(0) @binding(2) var<uniform> params: Params;
 
+//: region load
+fn load(i: u32) -> V {
+  return x[i];
+}
+//: end
+
 @compute @workgroup_size(WORKGROUP)
 fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
   let i = (id.y * groups.x + id.x) * WORKGROUP + lane;
   if (i >= params.elements) {
     return;
   }
-  let v = x[params.x_offset + i];
+  let v = load(params.x_offset + i);
   if (BOOLEAN) {
-    y[params.y_offset + i] = select(Y(1), Y(0), v == X(0));
+    y[params.y_offset + i] = select(Y(1), Y(0), v == V(0));
   } else {
     y[params.y_offset + i] = Y(v);
   }

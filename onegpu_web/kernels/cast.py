@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..caps import Caps
-from ..dtypes import FLOAT16
+from ..dtypes import FLOAT16, INT8, UINT8
 from ..plan import Launch, grid, pack_params
 from ..problems.movement import CastProblem
-from ..shader import build
+from ..shader import Constant, build
 from .family import Family, Lowering
 from .unary import needs_half
 
@@ -25,11 +25,13 @@ class Plain:
         return needs_half(FLOAT16 in (problem.x_dtype, problem.dtype), caps)
 
     def lower(self, problem: CastProblem, caps: Caps, /) -> Lowering:
-        shader = build(
-            "cast",
-            constants={"BOOLEAN": problem.boolean},
-            aliases={"X": problem.x_dtype.wgsl, "Y": problem.dtype.wgsl},
-        )
+        constants: dict[str, Constant] = {"BOOLEAN": problem.boolean}
+        value, regions = problem.x_dtype.wgsl, None
+        if problem.x_dtype in (INT8, UINT8):
+            signed = problem.x_dtype is INT8
+            constants["SIGNED"], value, regions = signed, "i32" if signed else "u32", {"load": "cast_bytes"}
+        aliases = {"X": problem.x_dtype.wgsl, "V": value, "Y": problem.dtype.wgsl}
+        shader = build("cast", constants=constants, aliases=aliases, regions=regions)
         params = pack_params(problem.elements, problem.x_offset, problem.y_offset)
         workgroups = grid(problem.elements, _WORKGROUP, caps.limits)
         return Lowering((Launch(shader, ("x",), ("y",), params, workgroups, "cast"),))

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..dtypes import FLOAT16, FLOAT32, INT32, UINT32, DType
+from ..dtypes import FLOAT16, FLOAT32, INT8, INT32, UINT8, UINT32, DType
 from ..errors import KernelShapeError
 from .strides import Shape, broadcast_shape, broadcast_strides, check_axis, check_offsets, check_shape, row_major
 
@@ -277,7 +277,7 @@ class GatherProblem:
 class CastProblem:
     """y = x in another element type; floats to integers go towards 0. Source: ONNX Cast-25.
 
-    boolean: y is 1 where x is not 0, else 0.
+    x may be int8 or uint8 too, four to a word. boolean: y is 1 where x is not 0, else 0.
     """
 
     elements: int
@@ -288,7 +288,8 @@ class CastProblem:
     y_offset: int = 0
 
     def __post_init__(self) -> None:
-        _check_dtype("cast", "x_dtype", self.x_dtype)
+        if self.x_dtype not in (INT8, UINT8):
+            _check_dtype("cast", "x_dtype", self.x_dtype)
         _check_dtype("cast", "dtype", self.dtype)
         check_shape("cast", "elements", (self.elements,))
         check_offsets("cast", x_offset=(self.x_offset, self.elements), y_offset=(self.y_offset, self.elements))

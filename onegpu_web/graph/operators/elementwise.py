@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from ...dtypes import DType
 from ...errors import KernelShapeError, UnsupportedError
 from ...kernels.binary import FAMILY as BINARY
 from ...kernels.cast import FAMILY as CAST
@@ -61,6 +62,16 @@ _BINARIES = {
 _VARIADICS = {"Max": "max", "Min": "min", "Sum": "add", "Mean": "add"}
 
 
+def words(x: Value) -> DType:
+    """The element type that holds x on the GPU, of 16 or 32 bits.
+
+    Raises: UnsupportedError for bytes, which lie four to a word.
+    """
+    if x.stored.size_bytes < 2:
+        raise UnsupportedError(f"'{x.name}': elements must have 16 or 32 bits for this operator, got {x.dtype}")
+    return x.stored
+
+
 def unary(node: NodeView) -> list[Lowered]:
     """The operators of one input."""
     kind, attributes = _UNARIES[node.node.operator]
@@ -71,7 +82,7 @@ def unary(node: NodeView) -> list[Lowered]:
 
 def unary_step(kind: str, x: Value, y: Value, alpha: float | None = None, beta: float | None = None) -> Step:
     """The step y = kind(x)."""
-    problem = UnaryProblem(kind, math.prod(x.shape), alpha, beta, x.stored)
+    problem = UnaryProblem(kind, math.prod(x.shape), alpha, beta, words(x))
     return Step(UNARY, problem, {"x": x.name}, {"y": y})
 
 
@@ -126,7 +137,7 @@ def binary(node: NodeView) -> list[Lowered]:
 
 def binary_step(kind: str, a: Value, b: Value, y: Value) -> Step:
     """The step y = kind(a, b); y's shape must be what a and b broadcast to."""
-    problem = BinaryProblem(kind, a.shape, b.shape, dtype=a.stored)
+    problem = BinaryProblem(kind, a.shape, b.shape, dtype=words(a))
     if a.stored != b.stored or problem.output_shape != y.shape:
         raise KernelShapeError(
             f"{kind}: operands must be of one type and give {y.shape}, got {a.dtype} {a.shape} and {b.dtype} {b.shape}"
@@ -136,7 +147,7 @@ def binary_step(kind: str, a: Value, b: Value, y: Value) -> Step:
 
 def _binary(node: NodeView, kind: str, a: Value, b: Value) -> Step:
     """The step that makes the node's first output from a and b."""
-    problem = BinaryProblem(kind, a.shape, b.shape, dtype=a.stored)
+    problem = BinaryProblem(kind, a.shape, b.shape, dtype=words(a))
     dtype = "bool" if kind in COMPARISONS else a.dtype
     return binary_step(kind, a, b, node.output(0, problem.output_shape, dtype))
 
@@ -147,7 +158,7 @@ def power(node: NodeView) -> list[Lowered]:
     if a.stored == b.stored:
         return [_binary(node, "pow", a, b)]
     exponent = node.temporary("exponent", b.shape, a.dtype)
-    cast = CastProblem(math.prod(b.shape), b.stored, a.stored)
+    cast = CastProblem(math.prod(b.shape), words(b), words(a))
     return [Step(CAST, cast, {"x": b.name}, {"y": exponent}), _binary(node, "pow", a, exponent)]
 
 
@@ -171,7 +182,7 @@ def variadic(node: NodeView) -> list[Lowered]:
     if len(values) == 1:
         return [Alias(left.name, node.output(0, left.shape, left.dtype))]
     for index, right in enumerate(values[1:], 2):
-        shape = BinaryProblem(kind, left.shape, right.shape, dtype=left.stored).output_shape
+        shape = BinaryProblem(kind, left.shape, right.shape, dtype=words(left)).output_shape
         last = index == len(values) and not mean
         made = node.output(0, shape, left.dtype) if last else node.temporary(f"{index}", shape, left.dtype)
         steps.append(binary_step(kind, left, right, made))
@@ -186,7 +197,7 @@ def where(node: NodeView) -> list[Lowered]:
     condition, a, b = (node.required(index) for index in range(3))
     if a.stored != b.stored:
         raise KernelShapeError(f"{node.node.label}: X and Y must be of one type, got {a.dtype} and {b.dtype}")
-    problem = WhereProblem(condition.shape, a.shape, b.shape, a.stored)
+    problem = WhereProblem(condition.shape, a.shape, b.shape, words(a))
     reads = {"condition": condition.name, "a": a.name, "b": b.name}
     return [Step(WHERE, problem, reads, {"y": node.output(0, problem.output_shape, a.dtype)})]
 

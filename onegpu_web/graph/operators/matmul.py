@@ -6,6 +6,7 @@ from ...errors import KernelShapeError
 from ...kernels.matmul import FAMILY
 from ...problems.matmul import MatmulProblem
 from ..lowering import Handler, Lowered, NodeView, Step
+from .elementwise import words
 
 
 def matmul(node: NodeView) -> list[Lowered]:
@@ -16,7 +17,7 @@ def matmul(node: NodeView) -> list[Lowered]:
     left = (1, *a.shape) if len(a.shape) == 1 else a.shape
     right = (*b.shape, 1) if len(b.shape) == 1 else b.shape
     _check(node, left[-1], right[-2])
-    problem = MatmulProblem(left[-2], right[-1], left[-1], left[:-2], right[:-2], dtype=a.stored)
+    problem = MatmulProblem(left[-2], right[-1], left[-1], left[:-2], right[:-2], dtype=words(a))
     shape = (*problem.batch, *left[-2:-1][len(left) - len(a.shape) :], *right[-1:][len(right) - len(b.shape) :])
     return [Step(FAMILY, problem, {"a": a.name, "b": b.name}, {"y": node.output(0, shape, a.dtype)})]
 
@@ -39,7 +40,7 @@ def gemm(node: NodeView) -> list[Lowered]:
         alpha=node.node.get_float("alpha", 1.0),
         beta=node.node.get_float("beta", 1.0),
         bias_shape=None if c is None else c.shape,
-        dtype=a.stored,
+        dtype=words(a),
     )
     reads = {"a": a.name, "b": b.name} | ({} if c is None else {"bias": c.name})
     return [Step(FAMILY, problem, reads, {"y": node.output(0, (m, n), a.dtype)})]

@@ -28,13 +28,14 @@ from ...problems.movement import (
 from ...problems.strides import check_axis, collapse
 from ..lowering import Alias, Handler, Lowered, NodeView, Step, Value, storage
 from ..model import element_name
+from .elementwise import words
 
 
 def transpose_axes(node: NodeView) -> list[Lowered]:
     """Transpose-25; an Alias where only axes of size 1 change places."""
     x = node.required(0)
     perm = node.node.get_ints("perm") or tuple(reversed(range(len(x.shape))))
-    problem = transpose(x.shape, perm, x.stored)
+    problem = transpose(x.shape, perm, words(x))
     return [_copy(x, node.output(0, problem.shape, x.dtype), problem)]
 
 
@@ -56,7 +57,7 @@ def slices(node: NodeView) -> list[Lowered]:
         axis = check_axis(node.node.label, "axes", axis, len(x.shape))
         found = range(*slice(start, end, step).indices(x.shape[axis]))
         wanted[axis] = (found.start, len(found), step)
-    problem = slice_axes(x.shape, wanted, x.stored)
+    problem = slice_axes(x.shape, wanted, words(x))
     return [_copy(x, node.output(0, problem.shape, x.dtype), problem)]
 
 
@@ -66,7 +67,7 @@ def concat(node: NodeView) -> list[Lowered]:
     first = values[0]
     if any(value.dtype != first.dtype for value in values):
         raise KernelShapeError(f"{node.node.label}: inputs must be of one type, got {[v.dtype for v in values]}")
-    problem = ConcatProblem(tuple(v.shape for v in values), node.node.get_int("axis", 1), first.stored)
+    problem = ConcatProblem(tuple(v.shape for v in values), node.node.get_int("axis", 1), words(first))
     y = node.output(0, problem.output_shape, first.dtype)
     if len(values) == 1:
         return [Alias(first.name, y)]
@@ -89,7 +90,7 @@ def split(node: NodeView) -> list[Lowered]:
     for index, part in enumerate(sizes):
         wanted = [(0, other, 1) for other in x.shape]
         wanted[axis] = (start if part else 0, part, 1)
-        problem = slice_axes(x.shape, wanted, x.stored)
+        problem = slice_axes(x.shape, wanted, words(x))
         if node.outputs[index]:
             steps.append(_copy(x, node.output(index, problem.shape, x.dtype), problem))
         start += part
@@ -107,7 +108,7 @@ def pad(node: NodeView) -> list[Lowered]:
         given, constant = _ints(node, 1) or (), node.known(2)
         value = 0.0 if constant is None or constant.size == 0 else float(constant.reshape(-1)[0])
         pads = _on_axes(node, given, _ints(node, 3), len(x.shape))
-    problem = PadProblem(x.shape, pads, attributes.get_str("mode", "constant"), value, x.stored)
+    problem = PadProblem(x.shape, pads, attributes.get_str("mode", "constant"), value, words(x))
     y = node.output(0, problem.output_shape, x.dtype)
     if not any(pads):
         return [Alias(x.name, y)]
@@ -130,7 +131,7 @@ def _on_axes(node: NodeView, pads: Sequence[int], axes: Sequence[int] | None, ra
 def expand_shape(node: NodeView) -> list[Lowered]:
     """Expand-13."""
     x = node.required(0)
-    problem = expand(x.shape, _ints(node, 1) or (), x.stored)
+    problem = expand(x.shape, _ints(node, 1) or (), words(x))
     return [_copy(x, node.output(0, problem.shape, x.dtype), problem)]
 
 
@@ -138,7 +139,7 @@ def tile_axes(node: NodeView) -> list[Lowered]:
     """Tile-13."""
     x = node.required(0)
     repeats = _ints(node, 1) or ()
-    problem = tile(x.shape, repeats, x.stored)
+    problem = tile(x.shape, repeats, words(x))
     shape = tuple(size * count for size, count in zip(x.shape, repeats, strict=True))
     return [_copy(x, node.output(0, shape, x.dtype), problem)]
 
@@ -148,10 +149,10 @@ def depth_space(node: NodeView) -> list[Lowered]:
     x, b = node.required(0), node.node.get_int("blocksize", 0)
     mode = node.node.get_str("mode", "DCR")
     if node.op_type == "DepthToSpace":
-        problem = depth_to_space(x.shape, b, mode, x.stored)
+        problem = depth_to_space(x.shape, b, mode, words(x))
         shape = (x.shape[0], x.shape[1] // (b * b), x.shape[2] * b, x.shape[3] * b)
     else:
-        problem = space_to_depth(x.shape, b, mode, x.stored)
+        problem = space_to_depth(x.shape, b, mode, words(x))
         shape = (x.shape[0], x.shape[1] * b * b, x.shape[2] // b, x.shape[3] // b)
     return [_copy(x, node.output(0, shape, x.dtype), problem)]
 
@@ -159,12 +160,12 @@ def depth_space(node: NodeView) -> list[Lowered]:
 def gather(node: NodeView) -> list[Lowered]:
     """Gather-13; one index that the host knows is a slice."""
     x, indices = node.required(0), node.required(1)
-    problem = GatherProblem(x.shape, indices.shape, node.node.get_int("axis", 0), x.stored)
+    problem = GatherProblem(x.shape, indices.shape, node.node.get_int("axis", 0), words(x))
     axis, y = problem.axis % len(x.shape), node.output(0, problem.output_shape, x.dtype)
     if indices.array is not None and indices.array.size == 1:
         at = check_axis(node.node.label, "indices", int(indices.array.reshape(())), x.shape[axis])
         wanted = [(at, 1, 1) if i == axis else (0, size, 1) for i, size in enumerate(x.shape)]
-        return [_copy(x, y, slice_axes(x.shape, wanted, x.stored))]
+        return [_copy(x, y, slice_axes(x.shape, wanted, words(x)))]
     if indices.stored is not INT32:
         raise UnsupportedError(f"{node.node.label}: indices must be int32 or int64, got {indices.dtype}")
     return [Step(GATHER, problem, {"x": x.name, "indices": indices.name}, {"y": y})]
@@ -185,7 +186,7 @@ def _cast(node: NodeView, dtype: str) -> list[Lowered]:
     y, boolean = node.output(0, x.shape, dtype), dtype == "bool" and x.dtype != "bool"
     if x.stored == storage(dtype) and not boolean:
         return [Alias(x.name, y)]
-    problem = CastProblem(math.prod(x.shape), x.stored, storage(dtype), boolean)
+    problem = CastProblem(math.prod(x.shape), x.stored, words(y), boolean)
     return [Step(CAST, problem, {"x": x.name}, {"y": y})]
 
 

@@ -10,7 +10,7 @@ from ...kernels.normalization import FAMILY as NORMALIZATION
 from ...problems.normalization import BatchNormalizationProblem, NormalizationProblem
 from ...problems.strides import check_axis
 from ..lowering import Handler, Lowered, NodeView, Step
-from .elementwise import binary_step, unary_step
+from .elementwise import binary_step, unary_step, words
 from .reduce import reduce_step
 
 
@@ -19,7 +19,7 @@ def batch_normalization(node: NodeView) -> list[Lowered]:
     if node.node.get_int("training_mode", 0) or any(node.outputs[1:]) or not node.node.get_int("spatial", 1):
         raise UnsupportedError(f"{node.node.label}: only inference over channels is there")
     x = node.required(0)
-    problem = BatchNormalizationProblem(x.shape, node.node.get_float("epsilon", 1e-5), x.stored)
+    problem = BatchNormalizationProblem(x.shape, node.node.get_float("epsilon", 1e-5), words(x))
     roles = ("scale", "bias", "mean", "variance")
     for index, role in enumerate(roles, 1):
         _check_count(node, index, role, problem.channels)
@@ -30,7 +30,7 @@ def batch_normalization(node: NodeView) -> list[Lowered]:
 def instance_normalization(node: NodeView) -> list[Lowered]:
     """InstanceNormalization-22."""
     x = node.required(0)
-    problem = NormalizationProblem("instance", x.shape, node.node.get_float("epsilon", 1e-5), dtype=x.stored)
+    problem = NormalizationProblem("instance", x.shape, node.node.get_float("epsilon", 1e-5), dtype=words(x))
     return [_step(node, problem)]
 
 
@@ -44,7 +44,7 @@ def group_normalization(node: NodeView) -> list[Lowered]:
         node.node.get_float("epsilon", 1e-5),
         num_groups=groups,
         scale_per_group=node.opset < 21,
-        dtype=x.stored,
+        dtype=words(x),
     )
     return [_step(node, problem)]
 
@@ -55,7 +55,7 @@ def layer_normalization(node: NodeView) -> list[Lowered]:
     axis = check_axis(node.node.label, "axis", node.node.get_int("axis", -1), len(x.shape))
     epsilon = node.node.get_float("epsilon", 1e-5)
     bias = node.input(2) is not None
-    problem = NormalizationProblem("layer", x.shape, epsilon, axis, has_bias=bias, dtype=x.stored)
+    problem = NormalizationProblem("layer", x.shape, epsilon, axis, has_bias=bias, dtype=words(x))
     steps: list[Lowered] = [_step(node, problem)]
     if any(node.outputs[1:]):
         steps += _statistics(node, tuple(range(axis, len(x.shape))), epsilon)

@@ -5,14 +5,13 @@ from __future__ import annotations
 import math
 
 from ...dtypes import INT32
-from ...errors import UnsupportedError
 from ...kernels.arg_extreme import FAMILY as ARG
 from ...kernels.reduce import FAMILY as REDUCE
 from ...kernels.softmax import FAMILY as SOFTMAX
 from ...problems.reduce import ArgProblem, ReduceProblem, SoftmaxProblem
 from ...problems.strides import check_axis
 from ..lowering import Alias, Handler, Lowered, NodeView, Step, Value
-from .elementwise import binary_step, unary_step
+from .elementwise import binary_step, unary_step, words
 
 _REDUCTIONS = {
     "ReduceSum": "sum",
@@ -41,7 +40,7 @@ def reduction(node: NodeView) -> list[Lowered]:
 
 def reduce_step(kind: str, x: Value, axes: tuple[int, ...], keepdims: bool, y: Value | None = None) -> Step:
     """The step y = kind over x's axes. Booleans reduce as the integers 0 and 1."""
-    problem = ReduceProblem(kind, x.shape, axes, keepdims, INT32 if x.dtype == "bool" else x.stored)
+    problem = ReduceProblem(kind, x.shape, axes, keepdims, INT32 if x.dtype == "bool" else words(x))
     made = Value("", x.dtype, problem.output_shape) if y is None else y
     return Step(REDUCE, problem, {"x": x.name}, {"y": made})
 
@@ -91,22 +90,20 @@ def softmax(node: NodeView) -> list[Lowered]:
     if node.opset < 13:
         axis = axis if axis == len(shape) else check_axis(node.node.label, "axis", axis, len(shape))
         shape, axis = (math.prod(shape[:axis]), math.prod(shape[axis:])), 1
-    problem = SoftmaxProblem(shape, axis, log, x.stored)
+    problem = SoftmaxProblem(shape, axis, log, words(x))
     return [Step(SOFTMAX, problem, {"x": x.name}, {"y": node.output(0, x.shape, x.dtype)})]
 
 
 def arg_extreme(node: NodeView) -> list[Lowered]:
     """ArgMax-13, ArgMin-13."""
     x, attributes = node.required(0), node.node
-    if x.dtype in ("int8", "uint8"):
-        raise UnsupportedError(f"{attributes.label}: {x.dtype} is not there")
     problem = ArgProblem(
         x.shape,
         attributes.get_int("axis", 0),
         smallest=node.op_type == "ArgMin",
         keepdims=attributes.get_int("keepdims", 1) != 0,
         select_last_index=attributes.get_int("select_last_index", 0) != 0,
-        dtype=x.stored,
+        dtype=words(x),
     )
     return [Step(ARG, problem, {"x": x.name}, {"y": node.output(0, problem.output_shape, "int64")})]
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from ...dtypes import FLOAT16, FLOAT32, INT32, UINT32, DType
+from ...dtypes import FLOAT16, FLOAT32, INT8, INT32, UINT8, UINT32, DType
 from ...kernels import cast
 from ...problems.movement import CastProblem
-from ..reference.operands import normal, take
+from ..reference.operands import bits, normal, take
 from .case import Arrays, Case
 
 FAMILY = cast.FAMILY
@@ -18,7 +18,9 @@ FAMILY = cast.FAMILY
 
 def arrays(problem: CastProblem, rng: np.random.Generator) -> Arrays:
     """x, flat; not negative where y cannot be."""
-    x = normal(rng, (problem.elements,), problem.x_offset, problem.x_dtype.name)
+    name = problem.x_dtype.name
+    make = bits if name in ("int8", "uint8") else normal
+    x = make(rng, (problem.elements,), problem.x_offset, name)
     return {"x": np.abs(x) if problem.dtype is UINT32 and not problem.boolean else x}
 
 
@@ -41,5 +43,8 @@ CASES = [
     _case("int_to_bool", INT32, UINT32, boolean=True),
     _case("half_to_float", FLOAT16, FLOAT32),
     _case("float_to_half", FLOAT32, FLOAT16),
+    _case("bytes_to_float", UINT8, FLOAT32, x_offset=5),
+    _case("signed_bytes_to_float", INT8, FLOAT32),
+    _case("signed_bytes_to_int", INT8, INT32, x_offset=2),
     _case("offsets", INT32, FLOAT32, 50, x_offset=3, y_offset=5),
 ]
