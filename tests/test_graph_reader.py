@@ -196,14 +196,14 @@ def test_deep_nesting_is_refused():
 
 
 @pytest.mark.parametrize(
-    ("opset", "error"), [(6, UnsupportedError), (7, None), (25, None), (26, UnsupportedError)], ids=str
+    ("opset", "error"), [(6, UnsupportedError), (7, None), (28, None), (29, UnsupportedError)], ids=str
 )
-def test_opsets_7_to_25(opset, error):
+def test_opsets_7_to_28(opset, error):
     data = onnx_model([relu()], opset=opset).SerializeToString()
     if error is None:
         assert read_model(data).opset == opset
     else:
-        with pytest.raises(error, match=f"opset must be 7 to 25, got {opset}"):
+        with pytest.raises(error, match=f"opset must be 7 to 28, got {opset}"):
             read_model(data)
 
 

@@ -24,7 +24,9 @@ RNG = np.random.default_rng(7)
 FLOAT, INT64 = TensorProto.FLOAT, TensorProto.INT64
 
 
-def make(nodes: list[Any], inputs: dict[str, Any], outputs: list[str], constants: dict[str, Any], opset: int = 17) -> bytes:
+def make(
+    nodes: list[Any], inputs: dict[str, Any], outputs: list[str], constants: dict[str, Any], opset: int = 17
+) -> bytes:
     """A model's bytes. inputs: name -> shape, or (type, shape)."""
     infos = [
         helper.make_tensor_value_info(name, *(spec if isinstance(spec, tuple) else (FLOAT, spec)))
@@ -151,7 +153,10 @@ def test_an_empty_picture_is_refused(session: InferenceSession) -> None:
 
 def test_every_missing_operator_is_named() -> None:
     model = make(
-        [helper.make_node("NonMaxSuppression", ["x", "x"], ["a"]), helper.make_node("RoiAlign", ["x", "a", "a"], ["y"])],
+        [
+            helper.make_node("NonMaxSuppression", ["x", "x"], ["a"]),
+            helper.make_node("RoiAlign", ["x", "a", "a"], ["y"]),
+        ],
         {"x": [1, 1, 3, 3]},
         ["y"],
         {},

@@ -108,9 +108,7 @@ def record_program(
     return {name: held[root.get(name, name)] for name in kept}
 
 
-async def compile_program(
-    device: Device, program: Program, inputs: Sequence[Value], weights: Weights
-) -> Compiled:
+async def compile_program(device: Device, program: Program, inputs: Sequence[Value], weights: Weights) -> Compiled:
     """Load a program as a plan. inputs: the graph's, those that the host knows included."""
     recorder = Recorder(device.caps)
     fed = tuple(value for value in inputs if value.array is None)

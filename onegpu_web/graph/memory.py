@@ -40,7 +40,7 @@ def roots(steps: Sequence[Lowered]) -> dict[str, str]:
     """For every alias the value whose buffer it shares."""
     found: dict[str, str] = {}
     for step in steps:
-        if isinstance(step, Alias):
+        if isinstance(step, Alias) and step.target.array is None:
             found[step.target.name] = found.get(step.source, step.source)
     return found
 

@@ -21,7 +21,7 @@ from .order import ordered
 from .protobuf import FIXED32, LENGTH, VARINT, Field, Message, fields, packed_or_single
 from .tensors import read_tensor
 
-OPSETS = range(7, 26)
+OPSETS = range(7, 29)
 _NESTING_LIMIT = 16  # graphs in graphs; real models have two or three
 
 # AttributeProto.AttributeType, and the field each type's value lies in.

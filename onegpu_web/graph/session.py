@@ -8,12 +8,12 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from ..device import Device, request_device, wait
-from ..errors import DeviceError, FeedError, ModelError, UnsupportedError
+from ..errors import DeviceError, FeedError, UnsupportedError
 from .compiled import Compiled, Weights, compile_program
 from .feeds import NodeArg, cache_key, check_feeds, input_values, node_arg
 from .fusion import fuse
 from .host import HOST_OPS
-from .lowering import HostValueNeeded, Value
+from .lowering import HostValueNeeded, Value, storage
 from .model import Array, Model
 from .operators import HANDLERS
 from .passes import find_unsupported, simplify
@@ -39,6 +39,8 @@ class InferenceSession:
         self._owns_device = owns_device
         self._opset = model.opset
         _refuse_unsupported(model)
+        for info in model.graph.inputs:
+            storage(info.dtype or "float32")
         self._graph = simplify(model.graph, model.opset)
         self._weights = Weights(device, self._graph.initializers)
         self._host: frozenset[str] = frozenset()
@@ -176,8 +178,6 @@ class InferenceSession:
 
 def _refuse_unsupported(model: Model) -> None:
     """Raise UnsupportedError with every operator that is neither a kernel nor host arithmetic."""
-    if model.opset < 7:
-        raise ModelError(f"model: the opset must be at least 7, got {model.opset}")
     missing = find_unsupported(model.graph, {**HOST_OPS, **HANDLERS})
     if missing:
         raise UnsupportedError("the model has operators that are not there:", missing)

@@ -4,16 +4,29 @@ from __future__ import annotations
 
 import math
 
-from ...errors import KernelShapeError
-from ..lowering import Alias, Lowered, NodeView
+import numpy as np
+
+from ...errors import KernelShapeError, UnsupportedError
+from ..lowering import Alias, Lowered, NodeView, Value
 
 
 def identity(node: NodeView) -> list[Lowered]:
-    """Identity-19, and Dropout-13 as inference runs it (its mask output is refused)."""
+    """Identity-25."""
     x = node.required(0)
-    if len([name for name in node.outputs if name]) > 1:
-        raise KernelShapeError(f"{node.node.label}: outputs must be 1 in inference, got {len(node.outputs)}")
     return [Alias(x.name, node.output(0, x.shape, x.dtype))]
+
+
+def dropout(node: NodeView) -> list[Lowered]:
+    """Dropout-22 in inference: the input itself, and a mask that is true everywhere."""
+    training = node.known(2)
+    if training is not None and bool(training.any()):
+        raise UnsupportedError(f"{node.node.label}: training_mode must be false")
+    x = node.required(0)
+    steps: list[Lowered] = [Alias(x.name, node.output(0, x.shape, x.dtype))]
+    if len(node.outputs) > 1 and node.outputs[1]:
+        mask = np.ones(x.shape, bool)
+        steps.append(Alias(x.name, Value(node.outputs[1], "bool", x.shape, mask)))
+    return steps
 
 
 def reshape(node: NodeView) -> list[Lowered]:
@@ -87,7 +100,7 @@ def _view(node: NodeView, shape: tuple[int, ...]) -> Alias:
 
 HANDLERS = {
     "Identity": identity,
-    "Dropout": identity,
+    "Dropout": dropout,
     "Reshape": reshape,
     "Flatten": flatten,
     "Squeeze": squeeze,
