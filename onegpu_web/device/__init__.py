@@ -9,7 +9,15 @@ from typing import Any, TypeVar
 from ..errors import DeviceError
 from .base import WAITING, Buffer, Device, DeviceInfo, LoadedPlan
 
-__all__ = ["Buffer", "Device", "DeviceInfo", "LoadedPlan", "request_device", "request_device_sync", "wait"]
+__all__ = [
+    "Buffer",
+    "Device",
+    "DeviceInfo",
+    "LoadedPlan",
+    "request_device",
+    "request_device_sync",
+    "wait",
+]
 
 T = TypeVar("T")
 
