@@ -204,6 +204,7 @@ def install_prettier() -> None:
         subprocess.call(
             [npm, "ci", "--loglevel=error", "--prefer-offline", "--fetch-retries=1", "--no-audit", "--no-fund"],
             cwd=str(ROOT),
+            stdout=subprocess.DEVNULL,
         )
         != 0
     ):

