@@ -7,7 +7,7 @@
 
 alias IN = f32;
 alias OUT = f32;
-const WIDTH0: u32 = 1u;  // taps of an output along each axis
+const WIDTH0: u32 = 1u;  // taps of an output along each axis; 0 where params tell
 const WIDTH1: u32 = 2u;
 const WIDTH2: u32 = 2u;
 const WORKGROUP: u32 = 64u;
@@ -28,6 +28,9 @@ struct Params {
   taps0: u32,  // where an axis' starts begin in taps
   taps1: u32,
   taps2: u32,
+  width0: u32,
+  width1: u32,
+  width2: u32,
 }
 
 @group(0) @binding(0) var<storage, read> x: array<IN>;
@@ -61,17 +64,20 @@ fn main(@builtin(workgroup_id) id: vec3u, @builtin(num_workgroups) groups: vec3u
     y[params.y_offset + out] = OUT(params.fill);
     return;
   }
-  let weights0 = params.taps0 + params.out0 + o0 * WIDTH0;
-  let weights1 = params.taps1 + params.out1 + o1 * WIDTH1;
-  let weights2 = params.taps2 + params.out2 + o2 * WIDTH2;
+  let width0 = select(WIDTH0, params.width0, WIDTH0 == 0u);
+  let width1 = select(WIDTH1, params.width1, WIDTH1 == 0u);
+  let width2 = select(WIDTH2, params.width2, WIDTH2 == 0u);
+  let weights0 = params.taps0 + params.out0 + o0 * width0;
+  let weights1 = params.taps1 + params.out1 + o1 * width1;
+  let weights2 = params.taps2 + params.out2 + o2 * width2;
   var sum0 = 0.0;
-  for (var k0 = 0u; k0 < WIDTH0; k0++) {
+  for (var k0 = 0u; k0 < width0; k0++) {
     let plane = (outer * params.in0 + start0 + k0) * params.in1 + start1;
     var sum1 = 0.0;
-    for (var k1 = 0u; k1 < WIDTH1; k1++) {
+    for (var k1 = 0u; k1 < width1; k1++) {
       let row = params.x_offset + ((plane + k1) * params.in2 + start2) * params.inner + lane;
       var sum2 = 0.0;
-      for (var k2 = 0u; k2 < WIDTH2; k2++) {
+      for (var k2 = 0u; k2 < width2; k2++) {
         sum2 += weighted(bitcast<f32>(taps[weights2 + k2]), f32(x[row + k2 * params.inner]));
       }
       sum1 += weighted(bitcast<f32>(taps[weights1 + k1]), sum2);

@@ -19,6 +19,7 @@ from .pool import words
 
 WORKGROUP = 64
 PER_THREAD = 4  # outputs of a row that a thread of resize_upscale makes
+KNOWN_WIDTH = 4  # wider windows, those of antialias, share one shader
 SPAN = 3  # neighbouring axes that one launch resizes
 
 
@@ -212,13 +213,16 @@ def _sizes(step: Pass, tables: Tables) -> tuple[int, ...]:
 
 
 def _weighted(problem: ResizeProblem, step: Pass, tables: Tables, caps: Caps) -> Launch:
-    widths = {f"WIDTH{axis}": taps.width for axis, taps in enumerate(step.taps)}
+    widths = [taps.width for taps in step.taps]
+    known = {f"WIDTH{axis}": width if max(widths) <= KNOWN_WIDTH else 0 for axis, width in enumerate(widths)}
     built = shader.build(
         "resize",
-        constants={**widths, "WORKGROUP": WORKGROUP},
+        constants={**known, "WORKGROUP": WORKGROUP},
         aliases={"IN": step.types[0].wgsl, "OUT": step.types[1].wgsl},
     )
-    params = pack_params(*step.offsets, step.outputs, float(problem.extrapolation_value), *_sizes(step, tables))
+    params = pack_params(
+        *step.offsets, step.outputs, float(problem.extrapolation_value), *_sizes(step, tables), *widths
+    )
     return Launch(built, (step.reads, "taps"), (step.writes,), params, grid(step.outputs, WORKGROUP, caps.limits))
 
 

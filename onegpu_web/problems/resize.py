@@ -140,8 +140,8 @@ class ResizeProblem:
         )
 
     def taps(self) -> dict[int, Taps]:
-        """The taps along each axis that changes anything."""
-        made = {index: taps(axis, self.rule) for index, axis in self.geometry.items()}
+        """The taps along each axis that changes anything; one that keeps its size at scale 1 does not."""
+        made = {index: taps(axis, self.rule) for index, axis in self.geometry.items() if not axis.is_kept}
         return {index: made[index] for index in sorted(made) if not made[index].is_identity}
 
     def one_image(self) -> ResizeProblem:

@@ -30,6 +30,11 @@ class Axis:
     length: float
     roi: tuple[float, float] = (0.0, 1.0)
 
+    @property
+    def is_kept(self) -> bool:
+        """Whether the axis is not resized at all (tf_half_pixel_for_nn would shift it by half an element)."""
+        return self.scale == 1 and self.out == self.size and self.roi == (0.0, 1.0)
+
 
 @dataclass(frozen=True, slots=True)
 class Rule:

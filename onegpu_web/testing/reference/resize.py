@@ -26,6 +26,9 @@ def resize(problem: ResizeProblem, x: Array) -> Array:
     y = x if nearest else x.astype(np.float64)
     for axis, (out, scale, length, roi) in enumerate(_axes(problem)):
         size = problem.x_shape[axis]
+        if (out, scale, roi) == (size, 1.0, (0.0, 1.0)):
+            outside.append(np.zeros(out, bool))
+            continue  # not resized
         points = coordinates(problem.coordinate_transformation_mode, size, out, scale, length, roi)
         crop = problem.coordinate_transformation_mode == "tf_crop_and_resize"
         outside.append((points < 0) | (points > size - 1) if crop else np.zeros(out, bool))
