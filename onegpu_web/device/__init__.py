@@ -59,8 +59,8 @@ def request_device_sync(
 def wait(coroutine: Coroutine[Any, Any, T]) -> T:
     """The result of a coroutine of this package, waiting for it.
 
-    On the desktop they block while WAITING is set instead of suspending. In a browser it takes JSPI and an entry point that
-    may suspend; else DeviceError says to await.
+    On the desktop they block instead of suspending while WAITING is set. In a browser it takes JSPI and
+    an entry point that may suspend; else DeviceError says to await.
     """
     if sys.platform == "emscripten":
         from . import browser
