@@ -19,13 +19,13 @@ from ..plan import Plan, check_buffer_size
 
 HostArray = Any  # anything with the buffer protocol
 
-# What kernels or timing can use; a device asks for those of them that its adapter has.
+# What kernels or timing can use; a device asks for those of them that its adapter has. wgpu-native offers
+# cooperative-matrix too, but refuses a device with it: its experimental features cannot be enabled from wgpu-py 0.32.
 WANTED_FEATURES = (
     "shader-f16",
     "subgroups",
     "timestamp-query",
     "chromium-experimental-subgroup-matrix",
-    "cooperative-matrix",
 )
 
 
