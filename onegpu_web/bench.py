@@ -1,0 +1,321 @@
+"""Times convolutions layer by layer: `python -m onegpu_web.bench layers MODEL --batch N [--half] [--variant NAME]`.
+
+Every distinct convolution of a model is checked against the plain variant on the same GPU, warmed up and
+timed over many dispatches in one pass, which is how a model runs them: each waits for the one before.
+`bench_layers` is the same in a page, under Pyodide.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import statistics
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .device import Buffer, Device, LoadedPlan, request_device
+from .dtypes import FLOAT16, FLOAT32, DType
+from .errors import OnegpuError
+from .kernels.conv import CONV, CONV_TRANSPOSE
+from .kernels.conv.families import ConvFamily
+from .kernels.conv.tiles import TILES
+from .plan import Operand, Recorder, Role
+from .problems.conv import Convolution
+from .problems.conv_transpose import ConvTransposeProblem
+from .testing.layers import MODELS
+
+Row = dict[str, Any]
+Report = dict[str, Any]
+
+_PASS_MS = 2.0  # wanted GPU time of one timed pass
+_PASSES = 9
+_MOST_DISPATCHES = 200
+_CHECKED_ELEMENTS = 4 << 20  # compared of each end of a large output
+_TOLERANCES = {FLOAT32: 1e-5, FLOAT16: 2e-3}
+_FLOPS_PER_MS_TO_TFLOPS = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A distinct convolution of a model and how often the model has it."""
+
+    name: str
+    count: int
+    problem: Convolution
+
+
+def model_items(model: str, batch: int, dtype: DType, most_extent: int | None = None) -> list[Item]:
+    """The convolutions of a built-in model or of an ONNX file, whose free dimensions take `batch`, then 224.
+
+    most_extent: a limit on height and width, for adapters that would take minutes (built-in models only).
+    """
+    if model not in MODELS:
+        return _file_items(model, batch)
+    return [
+        Item(layer.name, layer.count, layer.problem(batch, dtype, min(layer.extent, most_extent or layer.extent)))
+        for layer in MODELS[model]
+    ]
+
+
+def _file_items(path: str, batch: int) -> list[Item]:
+    from .graph.feeds import input_values
+    from .graph.fusion import fuse
+    from .graph.lowering import Step
+    from .graph.passes import simplify
+    from .graph.reader import read_model
+    from .graph.specialise import specialise
+
+    with open(path, "rb") as file:
+        model = read_model(file.read())
+    graph = simplify(model.graph, model.opset)
+    arrays = {}
+    for info in graph.inputs:
+        free = [batch, 3, 224, 224]
+        shape = [d if isinstance(d, int) else free[min(i, 3)] for i, d in enumerate(info.shape or ())]
+        arrays[info.name] = np.zeros(shape, info.dtype or "float32")
+    program = fuse(specialise(graph, model.opset, input_values(graph.inputs, arrays, frozenset())))
+    counts: dict[Convolution, int] = {}
+    for step in program.steps:
+        if isinstance(step, Step) and isinstance(step.problem, Convolution):
+            counts[step.problem] = counts.get(step.problem, 0) + 1
+    return [Item(_describe(problem), count, problem) for problem, count in counts.items()]
+
+
+def _describe(problem: Convolution) -> str:
+    shapes = "_".join("x".join(map(str, shape)) for shape in (problem.x_shape, problem.w_shape))
+    return f"{problem.op}_{shapes}_s{problem.strides[-1]}_g{problem.group}"
+
+
+def family_of(problem: Convolution) -> ConvFamily:
+    """The family that runs the problem."""
+    return CONV_TRANSPOSE if isinstance(problem, ConvTransposeProblem) else CONV
+
+
+def candidates(problem: Convolution, device: Device) -> list[str]:
+    """Every variant that supports the problem, products with each of their tiles; without plain."""
+    names = [v.name for v in family_of(problem).variants if v.supports(problem, device.caps) is None]
+    made = []
+    for name in names:
+        tiled = name in ("implicit_gemm", "pointwise", "split_k")
+        if name != "plain" and not (name == "implicit_gemm" and "pointwise" in names):
+            made += [f"{name}@{tile}" for tile in TILES] if tiled else [name]
+    return made
+
+
+async def bench_layers(
+    device: Device,
+    model: str,
+    *,
+    batch: int = 1,
+    half: bool = False,
+    variant: str | None = None,
+    most_extent: int | None = None,
+    progress: Callable[[Row], None] | None = None,
+) -> Report:
+    """Check and time every distinct convolution of a model.
+
+    model: resnet50, mobilenetv3_large, dbnet_r18 or the path of an .onnx file. variant: None for the
+    preferred one, `all` for every candidate, else a name; layers that it does not support are left out.
+    Returns: adapter, rows and their sum over the model (the fastest row of each layer).
+    """
+    rows: list[Row] = []
+    for item in model_items(model, batch, FLOAT16 if half else FLOAT32, most_extent):
+        operands = Operands(device, item.problem)
+        try:
+            for name in candidates(item.problem, device) if variant == "all" else [variant]:
+                row = await _bench(device, item, operands, name)
+                if row is not None:
+                    rows.append({"model": model, "batch": batch, "half": half} | row)
+                    if progress is not None:
+                        progress(rows[-1])
+        finally:
+            operands.destroy()
+    best: dict[str, float] = {}
+    for row in rows:
+        cost = row["count"] * row["median_ms"]
+        best[row["layer"]] = min(cost, best.get(row["layer"], cost))
+    return {
+        "model": model,
+        "batch": batch,
+        "half": half,
+        "variant": variant,
+        "adapter": device.info.description or device.info.device,
+        "vendor": device.info.vendor,
+        "backend": device.info.backend,
+        "clock": "gpu" if "timestamp-query" in device.features else "wall",
+        "sum_ms": sum(best.values()),
+        "ok": all(row["ok"] for row in rows),
+        "rows": rows,
+    }
+
+
+class Operands:
+    """A problem's buffers with random contents, y twice: for a variant and for plain."""
+
+    def __init__(self, device: Device, problem: Convolution) -> None:
+        rng = np.random.default_rng(0)
+        self.device, self.problem = device, problem
+        self.reads: dict[str, Operand | None] = {}
+        self.buffers: list[Buffer] = []
+        self.expected: list[np.ndarray[Any, Any]] | None = None
+        for role, shape, is_written in problem.operands():
+            count = getattr(problem, f"{role}_offset") + int(np.prod(shape, dtype=np.int64))
+            buffer = self._create(count, role)
+            if is_written:
+                self.y, self.count = buffer, count
+                continue
+            scale = float(np.prod(shape[1:], dtype=np.int64)) ** -0.5 if role == "w" else 1.0
+            values = rng.standard_normal(count, dtype=np.float32) * np.float32(scale)
+            device.write(buffer, values.astype(problem.dtype.name))
+            self.reads[role] = buffer
+
+    def _create(self, count: int, label: str) -> Buffer:
+        self.buffers.append(self.device.create_buffer(count * self.problem.dtype.size_bytes, label))
+        return self.buffers[-1]
+
+    async def load(self, variant: str | None, dispatches: int) -> LoadedPlan:
+        """A plan of so many dispatches, each waiting for the one before, with a readback to wait for."""
+        recorder = Recorder(self.device.caps)
+        for _ in range(dispatches):
+            family_of(self.problem).record(recorder, self.problem, self.reads, {"y": self.y}, variant=variant)
+        recorder.buffer(16, Role.OUTPUT, "end")
+        return await self.device.load(recorder.finish())
+
+    async def output(self, variant: str | None) -> list[np.ndarray[Any, Any]]:
+        """What a variant computes: all of y, or both ends of a large one."""
+        loaded = await self.load(variant, 1)
+        try:
+            await loaded.run([], [bytearray(16)])
+        finally:
+            loaded.destroy()
+        size = self.problem.dtype.size_bytes
+        pieces = [(0, self.count)]
+        if self.count > 2 * _CHECKED_ELEMENTS:
+            last = (self.count - _CHECKED_ELEMENTS) // 4 * 4
+            pieces = [(0, _CHECKED_ELEMENTS), (last, self.count - last)]
+        found = []
+        for first, count in pieces:
+            found.append(np.empty(count, self.problem.dtype.name))
+            await self.device.read(self.y, found[-1], first * size)
+        return found
+
+    async def error(self, variant: str | None) -> float:
+        """Scaled difference of a variant from plain."""
+        if self.expected is None:
+            self.expected = await self.output("plain")
+        found = await self.output(variant)
+        pairs = [(a.astype(np.float64), b.astype(np.float64)) for a, b in zip(found, self.expected, strict=True)]
+        largest = max(float(np.abs(b).max()) for _, b in pairs)
+        return max(float(np.abs(a - b).max()) for a, b in pairs) / (largest or 1.0)
+
+    def destroy(self) -> None:
+        """Free the buffers."""
+        for buffer in self.buffers:
+            buffer.destroy()
+
+
+async def _bench(device: Device, item: Item, operands: Operands, variant: str | None) -> Row | None:
+    """A checked, timed row; None where the variant does not support the problem."""
+    problem, family = item.problem, family_of(item.problem)
+    name = (variant or "").partition("@")[0]
+    chosen = next((v for v in family.variants if v.name == name), None)
+    if name and (chosen is None or chosen.supports(problem, device.caps) is not None):
+        return None
+    row: Row = {"layer": item.name, "count": item.count}
+    row["variant"] = variant or family.choose(problem, device.caps).name
+    row["launches"] = [
+        x.label for x in family.choose(problem, device.caps, variant).lower(problem, device.caps).launches
+    ]
+    row["error"] = await operands.error(variant)
+    row["ok"] = row["error"] <= _TOLERANCES[problem.dtype]
+    times = await _times(operands, variant)
+    g = problem.geometry()
+    flops = 2 * g.n * g.group * g.m * g.c * g.k_volume * (g.x_volume if problem.op == "conv_transpose" else g.y_volume)
+    row["median_ms"], row["min_ms"] = statistics.median(times), min(times)
+    row["tflops"] = flops / row["median_ms"] * _FLOPS_PER_MS_TO_TFLOPS
+    return row
+
+
+async def _times(operands: Operands, variant: str | None) -> list[float]:
+    """Milliseconds for one dispatch, of several passes of many."""
+    first = min(await _passes(operands, variant, 2, 3))
+    dispatches = max(3, min(_MOST_DISPATCHES, int(_PASS_MS / max(first, 1e-6))))
+    return await _passes(operands, variant, dispatches, _PASSES)
+
+
+async def _passes(operands: Operands, variant: str | None, dispatches: int, passes: int) -> list[float]:
+    loaded = await operands.load(variant, dispatches)
+    times = []
+    try:
+        for _ in range(passes + 1):
+            start = time.perf_counter()
+            await loaded.run([], [bytearray(16)])
+            elapsed = (time.perf_counter() - start) * 1e3
+            times.append((elapsed if loaded.gpu_ms is None else loaded.gpu_ms) / dispatches)
+    finally:
+        loaded.destroy()
+    return times[1:]  # the first one warms up
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """The command line."""
+    parser = argparse.ArgumentParser(prog="python -m onegpu_web.bench", description=__doc__)
+    parser.add_argument("what", choices=["layers"])
+    parser.add_argument("model", nargs="+", help=f"{', '.join(MODELS)}, all, or .onnx files")
+    parser.add_argument("--batch", type=int, nargs="+", default=[1])
+    parser.add_argument("--half", action="store_true")
+    parser.add_argument("--variant", help="a name, name@tile, or all")
+    parser.add_argument("--most-extent", type=int, help="limit height and width")
+    parser.add_argument("--json", metavar="FILE", help="write the reports; - for standard output")
+    args = parser.parse_args(argv)
+    try:
+        reports = asyncio.run(_run(args))
+    except OnegpuError as error:
+        print(error, file=sys.stderr)
+        return 1
+    if args.json == "-":
+        print(json.dumps(reports))
+    elif args.json:
+        with open(args.json, "w", encoding="utf-8") as file:
+            json.dump(reports, file, indent=1)
+    return 0 if all(report["ok"] for report in reports) else 1
+
+
+async def _run(args: argparse.Namespace) -> list[Report]:
+    device = await request_device()
+    quiet = args.json == "-"
+    reports = []
+    for model in MODELS if args.model == ["all"] else args.model:
+        for batch in args.batch:
+            reports.append(
+                await bench_layers(
+                    device,
+                    model,
+                    batch=batch,
+                    half=args.half,
+                    variant=args.variant,
+                    most_extent=args.most_extent,
+                    progress=None if quiet else _print,
+                )
+            )
+            if not quiet:
+                print(f"{model} batch {batch}: {reports[-1]['sum_ms']:.3f} ms over all layers", flush=True)
+    device.destroy()
+    return reports
+
+
+def _print(row: Row) -> None:
+    times = f"{row['median_ms'] * 1e3:9.1f} us (min {row['min_ms'] * 1e3:9.1f})"
+    error = f"error {row['error']:.1e}{'' if row['ok'] else ' WRONG'}"
+    launches = " + ".join(row["launches"])
+    print(f"{row['count']:2} x {times} {row['tflops']:6.2f} TFLOP/s  {error}  {row['layer']}  {launches}", flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
