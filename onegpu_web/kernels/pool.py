@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from .. import shader
 from ..caps import Caps
 from ..dtypes import FLOAT16, FLOAT32, INT8, INT32, UINT8, DType
-from ..plan import Launch, grid, pack_params
+from ..plan import Launch, fold_grid, grid, pack_params
 from ..problems.pool import PoolProblem
 from .family import Family, Lowering
 
 WORKGROUP = 64
+ROWS = 4  # output rows of a thread of the columns variant
+MOST_KERNEL = 5  # whose taps are written out
 _TOP_INFINITY = {FLOAT32: 0x7F800000, FLOAT16: 0x7C000000}
 # The result of an empty window: the lowest finite value, as bits.
 _LOWEST = {FLOAT32: 0xFF7FFFFF, FLOAT16: 0xFBFF, INT8: 0x80, UINT8: 0, INT32: 0x80000000}
@@ -104,20 +106,57 @@ def _max(problem: PoolProblem, caps: Caps) -> Launch:
 def _norm(problem: PoolProblem, caps: Caps) -> Launch:
     count = outputs(problem)
     ends = tuple(size + w.pad_end for size, w in zip(problem.spatial, problem.windows, strict=True))
-    built = shader.build(
-        "pool",
-        constants={
-            "NORM": norm(problem.kind, problem.p),
-            "COUNT_INCLUDE_PAD": problem.kind == "average" and problem.count_include_pad,
-            "WORKGROUP": WORKGROUP,
-        },
-        aliases={"T": problem.dtype.wgsl},
-        regions={"norm": "pool_norm"},
-    )
+    built = _norm_shader("pool", problem, {"WORKGROUP": WORKGROUP})
     params = pack_params(
         problem.x_offset, problem.y_offset, count, float(problem.p), *geometry(problem), *three(ends, 1)
     )
     return Launch(built, ("x",), ("y",), params, grid(count, WORKGROUP, caps.limits), problem.op)
 
 
-FAMILY: Family[PoolProblem] = Family("pool", (Plain(),))
+def _norm_shader(name: str, problem: PoolProblem, constants: dict[str, int]) -> shader.Shader:
+    counts = problem.kind == "average" and problem.count_include_pad
+    return shader.build(
+        name,
+        constants={**constants, "NORM": norm(problem.kind, problem.p), "COUNT_INCLUDE_PAD": counts},
+        aliases={"T": problem.dtype.wgsl},
+        regions={"norm": "pool_norm"},
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """A thread makes a few outputs of one column of a plane; the kernel's taps are written out."""
+
+    name: str = "columns"
+
+    def supports(self, problem: PoolProblem, caps: Caps) -> str | None:
+        kernel, planes = problem.kernel_shape, problem.x_shape[:-2]
+        if len(kernel) != 2:
+            return f"planes must have 2 axes, got {len(kernel)}"
+        if kernel[0] != kernel[1] or kernel[0] > MOST_KERNEL:
+            return f"the kernel must be square and at most {MOST_KERNEL} wide, got {kernel}"
+        if problem.kind == "max" and (problem.dtype is not FLOAT32 or problem.indices):
+            return f"max must be of float32 without indices, got {problem.dtype.name}"
+        if not all(planes):
+            return f"there must be planes, got {planes}"
+        return Plain().supports(problem, caps)
+
+    def lower(self, problem: PoolProblem, caps: Caps) -> Lowering:
+        n, c, oh, ow = problem.output_shape
+        columns, blocks = n * c * ow, -(-oh // ROWS)
+        vertical, horizontal = problem.windows
+        steps = [getattr(w, field) for field in ("stride", "dilation", "pad_begin") for w in (vertical, horizontal)]
+        params: list[int | float] = [problem.x_offset, problem.y_offset, columns, blocks]
+        params += [*problem.spatial, oh, ow, *steps]
+        constants: dict[str, int] = {"KERNEL": problem.kernel_shape[0], "ROWS": ROWS, "WORKGROUP": WORKGROUP}
+        if problem.kind == "max":
+            built = shader.build("pool_columns_max", constants=constants)
+        else:
+            ends = (size + w.pad_end for size, w in zip(problem.spatial, problem.windows, strict=True))
+            params += [*ends, float(problem.p)]
+            built = _norm_shader("pool_columns", problem, constants)
+        groups = fold_grid(-(-columns // WORKGROUP) * blocks, caps.limits)
+        return Lowering((Launch(built, ("x",), ("y",), pack_params(*params), groups, problem.op),))
+
+
+FAMILY: Family[PoolProblem] = Family("pool", (Columns(), Plain()))

@@ -20,12 +20,12 @@ def _problem(rng: random.Random) -> PoolProblem:
     """A problem of some attributes. Raises: KernelShapeError where the window does not fit."""
     axes = rng.choice((1, 2, 2, 2, 3))
     kind = rng.choice(("max", "max", "average", "average", "lp"))
-    most = 12 if axes < 3 else 7
+    most = 20 if axes < 3 else 7
 
     def sizes(low: int, high: int, count: int = axes) -> tuple[int, ...]:
         return tuple(rng.randint(low, high) for _ in range(count))
 
-    kernel_shape = sizes(1, 4)
+    kernel_shape = rng.choice((sizes(1, 4), (rng.randint(1, 5),) * axes))
     fields: dict[str, Any] = {"strides": sizes(1, 4), "dilations": rng.choice(((1,) * axes, sizes(1, 3)))}
     if rng.random() < 0.3:
         fields["auto_pad"] = rng.choice(("SAME_UPPER", "SAME_LOWER", "VALID"))
