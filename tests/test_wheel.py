@@ -44,7 +44,8 @@ def test_the_wheel_is_small_and_pure(wheel: Path) -> None:
 )
 def test_the_wheel_holds_every_source(wheel: Path, folder: str, pattern: str) -> None:
     content = members(wheel)
-    sources = [path for path in (ROOT / folder).rglob(pattern) if "__pycache__" not in path.parts]
+    left_out = {"__pycache__", "testing"}
+    sources = [path for path in (ROOT / folder).rglob(pattern) if not left_out & set(path.relative_to(ROOT).parts)]
     assert sources
     inside = "" if folder == "onegpu_web" else "onegpu_web/"
     for path in sources:
@@ -54,6 +55,7 @@ def test_the_wheel_holds_every_source(wheel: Path, folder: str, pattern: str) ->
 def test_the_wheel_holds_nothing_else(wheel: Path) -> None:
     tops = {name.split("/")[0] for name in members(wheel)}
     assert tops == {"onegpu_web", f"onegpu_web-{onegpu_web.__version__}.dist-info"}
+    assert not [name for name in members(wheel) if name.startswith("onegpu_web/testing/")]
 
 
 def test_it_is_rebuilt_when_a_source_changes_and_only_then(tmp_path: Path) -> None:

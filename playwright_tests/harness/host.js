@@ -35,6 +35,9 @@ export class PythonHost {
     if (failures.length > 0) {
       throw new Error(failures.join("\n"));
     }
+    const testing = await (await fetch("/harness/testing.zip")).arrayBuffer();
+    const sitePackages = pyodide.runPython("import sysconfig; sysconfig.get_path('purelib')");
+    pyodide.unpackArchive(testing, "zip", { extractDir: sitePackages });
     return new PythonHost(await pyodide.runPythonAsync(RUN), jspi);
   }
 
