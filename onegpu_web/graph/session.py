@@ -21,13 +21,13 @@ from .reader import read_model
 from .source import Progress, Source, read_source
 from .specialise import Program, host_inputs, specialise
 
-_PLANS_KEPT = 16
+_PLANS_KEPT = 24
 
 
 class InferenceSession:
     """An ONNX model ready to run. Made by `await InferenceSession.create(...)` or `create_sync`.
 
-    A plan is compiled for each set of input shapes that comes and kept, the last 16 of them; the
+    A plan is compiled for each set of input shapes that comes and kept, the last 24 of them; the
     weights are on the GPU once.
     """
 
