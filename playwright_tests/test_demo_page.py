@@ -233,8 +233,8 @@ class TestChoosing:
         assert demo.jobs_asked() == ["read", "classify"]
 
     def test_the_latest_choice_wins(self, demo: Demo) -> None:
-        page = demo.open({"wait": 700}, {})
-        expect(page.locator("#answer")).to_have_attribute("aria-busy", "true")
+        with demo.page.expect_request("**/log?job=read*"):
+            page = demo.open({"wait": 700}, {})
         choose_job(page, "What is it")
         expect(page.locator(".guesses li")).to_have_count(5)
         page.wait_for_timeout(900)

@@ -14,7 +14,9 @@ PREPARE = """
 import asyncio, gc, js
 from onegpu_web.device import request_device, request_device_sync
 from onegpu_web.errors import DeviceError, DeviceLostError, FeedError
-from onegpu_web.testing.device_scenarios import SCENARIOS, expect, expect_error, floats, later, load_scale
+from onegpu_web.testing.device_plans import floats, load_scale
+from onegpu_web.testing.device_scenarios import SCENARIOS
+from onegpu_web.testing.expectations import census, expect, expect_error, expect_steady, later
 
 device = await request_device(limits={})
 """
@@ -102,7 +104,6 @@ COUNT_LEAKS = (
     PREPARE
     + """
 import pyodide_js
-from onegpu_web.testing.device_scenarios import census, expect_steady
 
 module = pyodide_js._module
 module.enable_pyproxy_allocation_tracing()
@@ -113,6 +114,8 @@ async def act():
     for _ in range(300):
         if what == "run":
             await plan.run([x], [y])
+        elif what == "run_sync":
+            plan.run_sync([x], [y])
         elif what == "read":
             device.write(buffer, x)
             await device.read(buffer, y)
@@ -135,7 +138,7 @@ return left
 )
 
 
-@pytest.mark.parametrize("what", ["run", "read", "fail"])
+@pytest.mark.parametrize("what", ["run", "run_sync", "read", "fail"])
 def test_300_times_leave_nothing_behind(python: Python, what: str) -> None:
     after = python(COUNT_LEAKS, what=what)
     assert after.startswith("0 buffers")

@@ -131,13 +131,13 @@ def test_compiler_warnings_are_kept(python: Python, faults: Faults) -> None:
     messages = python(
         PREPARE
         + """
-import onegpu_web.testing.device_scenarios as scenarios
-scenarios.SCALE += "fn warned() { return; var x = 1; }"
+from onegpu_web.testing import device_plans
+device_plans.SCALE += "fn warned() { return; var x = 1; }"
 try:
     for _ in range(2):
         (await load_scale(device, 2, 2.0)).destroy()
 finally:
-    scenarios.SCALE = scenarios.SCALE.removesuffix("fn warned() { return; var x = 1; }")
+    device_plans.SCALE = device_plans.SCALE.removesuffix("fn warned() { return; var x = 1; }")
 messages = device.messages
 device.destroy()
 return messages
@@ -196,7 +196,7 @@ device.destroy()
 
 SYNC = """
 from onegpu_web.plan import Recorder, Role
-from onegpu_web.testing.device_scenarios import scale_launch
+from onegpu_web.testing.device_plans import scale_launch
 
 device = request_device_sync(limits={})
 recorder = Recorder(device.caps)

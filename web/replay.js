@@ -233,7 +233,9 @@ export class ReplayDevice {
     const [uniforms, tables] = [params, constants].map(copied);
     const compiled = await Promise.all(wire.shaders.map((shader) => this.#pipeline(shader)));
     this.raise();
-    const { value: plan, errors } = this.scoped(() => new ReplayPlan(this, wire, compiled, uniforms, tables, externals));
+    const { value: plan, errors } = this.scoped(
+      () => new ReplayPlan(this, wire, compiled, uniforms, tables, externals),
+    );
     const found = await errors;
     if (found.length > 0) {
       plan.destroy();

@@ -7,130 +7,19 @@ from __future__ import annotations
 
 import asyncio
 import gc
-import sys
 from array import array
 from collections.abc import Awaitable, Callable
 
 from ..caps import Limits
-from ..device import Buffer, Device, LoadedPlan, request_device
-from ..errors import DeviceError, DeviceLostError, FeedError, KernelShapeError, OnegpuError, ShaderError
+from ..device import Device, request_device
+from ..errors import DeviceError, DeviceLostError, FeedError, KernelShapeError, ShaderError
 from ..plan import Launch, Recorder, Role, pack_params
 from ..shader import Shader
+from .device_plans import COPY, SCALE, floats, load_counter, load_scale, scale_launch
+from .expectations import census, expect, expect_error, expect_steady, later
 
 Scenario = Callable[[Device], Awaitable[None]]
 SCENARIOS: dict[str, Scenario] = {}
-
-SCALE = """
-struct Params { count: u32, factor: f32 }
-@group(0) @binding(0) var<storage, read> x: array<f32>;
-@group(0) @binding(1) var<storage, read_write> y: array<f32>;
-@group(0) @binding(2) var<uniform> params: Params;
-@compute @workgroup_size(64)
-fn main(@builtin(global_invocation_id) id: vec3<u32>) {
-  if (id.x < params.count) { y[id.x] = params.factor * x[id.x]; }
-}
-"""
-
-COUNT_UP = """
-@group(0) @binding(0) var<storage, read_write> counter: array<u32>;
-@group(0) @binding(1) var<uniform> params: vec4<u32>;
-@compute @workgroup_size(1)
-fn main() { counter[0] += params.x; }
-"""
-
-COPY = """
-@group(0) @binding(0) var<storage, read> x: array<u32>;
-@group(0) @binding(1) var<storage, read_write> y: array<u32>;
-@group(0) @binding(2) var<uniform> params: vec4<u32>;
-@compute @workgroup_size(64)
-fn main(@builtin(global_invocation_id) id: vec3<u32>) {
-  if (id.x < params.x) { y[id.x] = x[id.x]; }
-}
-"""
-
-
-def scale_launch(count: int, factor: float) -> Launch:
-    """y = factor * x over `count` float32."""
-    shader = Shader("scale", SCALE, (64, 1, 1), 0)
-    return Launch(shader, ("x",), ("y",), pack_params(count, factor), (-(-count // 64), 1, 1))
-
-
-async def load_scale(device: Device, count: int, *factors: float) -> LoadedPlan:
-    """A loaded plan that multiplies `count` float32 by each factor in turn, one dispatch a factor."""
-    recorder = Recorder(device.caps)
-    source = recorder.buffer(4 * count, Role.INPUT, "x")
-    for index, factor in enumerate(factors):
-        last = index == len(factors) - 1
-        target = recorder.buffer(4 * count, Role.OUTPUT if last else Role.SCRATCH, f"y{index}")
-        recorder.launch(scale_launch(count, factor), {"x": source, "y": target})
-        source = target
-    return await device.load(recorder.finish())
-
-
-async def load_counter(
-    device: Device, counter: Buffer, step: int, *, setup: int = 0, reads_back: bool = False
-) -> LoadedPlan:
-    """A loaded plan that adds `step` to the first u32 of `counter` in each run, and `setup` when it is loaded.
-
-    reads_back: let it also double one float32, so that a run has an input and an output.
-    """
-    recorder = Recorder(device.caps)
-    shader = Shader("count_up", COUNT_UP, (1, 1, 1), 0)
-    for recorder.setup, amount in ((True, setup), (False, step)):
-        recorder.launch(Launch(shader, (), ("counter",), pack_params(amount), (1, 1, 1)), {"counter": counter})
-    if reads_back:
-        x, y = recorder.buffer(4, Role.INPUT, "x"), recorder.buffer(4, Role.OUTPUT, "y")
-        recorder.launch(scale_launch(1, 2.0), {"x": x, "y": y})
-    return await device.load(recorder.finish())
-
-
-def floats(*values: float) -> array[float]:
-    """A float32 array."""
-    return array("f", values)
-
-
-def expect(actual: object, wanted: object, what: str = "result") -> None:
-    """Raise AssertionError unless the two are equal."""
-    if actual != wanted:
-        raise AssertionError(f"{what} must be {wanted!r}, got {actual!r}")
-
-
-async def expect_error(kind: type[OnegpuError], words: str, awaitable: Awaitable[object]) -> OnegpuError:
-    """The error of `kind`, with `words` in its message, that `awaitable` must raise."""
-    try:
-        await awaitable
-    except kind as error:
-        if words not in str(error):
-            raise AssertionError(f"{words!r} must be in the message, got {error}") from error
-        return error
-    raise AssertionError(f"{kind.__name__} must be raised")
-
-
-async def later(call: Callable[..., object], *args: object) -> object:
-    """`call(*args)`, once it is awaited."""
-    return call(*args)
-
-
-def census(device: Device, *objects: object) -> str:
-    """How much is alive: GPU buffers, objects that Python's collector knows, references to `objects`."""
-    gc.collect()
-    references = ", ".join(str(sys.getrefcount(each)) for each in objects)
-    return f"{device.live_buffers()} buffers, {len(gc.get_objects())} objects, references: {references}"
-
-
-async def expect_steady(act: Callable[[], Awaitable[None]], count: Callable[[], str], rounds: int = 5) -> None:
-    """Raise AssertionError unless `act` leaves `count` as it was in one of the rounds.
-
-    Threads and caches of others may move a count once; what leaks moves it in every round.
-    """
-    counts = []
-    for _ in range(rounds):
-        await act()
-        await asyncio.sleep(0.01)
-        counts.append(count())
-        if counts[-1:] == counts[-2:-1]:
-            return
-    raise AssertionError("what is alive must not grow, got\n" + "\n".join(counts))
 
 
 def scenario(check: Scenario) -> Scenario:
@@ -271,8 +160,8 @@ async def destroyed_things_are_refused(device: Device) -> None:
 
 @scenario
 async def a_plan_destroyed_while_it_runs_says_so(device: Device) -> None:
-    plan = await load_scale(device, 2, 2.0)
-    run = asyncio.ensure_future(plan.run([floats(1, 2)], [floats(0, 0)]))
+    plan = await load_scale(device, 1_000_000, 2.0, 3.0, 4.0)  # long enough not to be over at once
+    run = asyncio.ensure_future(plan.run([bytes(4_000_000)], [bytearray(4_000_000)]))
     await asyncio.sleep(0)
     plan.destroy()
     await expect_error(DeviceError, "the plan was destroyed while it ran", run)
@@ -309,6 +198,21 @@ async def setup_runs_once_and_external_buffers_are_shared(device: Device) -> Non
     for plan in plans:
         plan.destroy()
     expect(out[0], 233)
+
+
+@scenario
+async def constants_are_there_in_every_run(device: Device) -> None:
+    recorder = Recorder(device.caps)
+    tables = [recorder.constant(floats(1, 2, 3).tobytes()), recorder.constant(floats(4, 5, 6).tobytes() + b"123")]
+    for table in tables:
+        target = recorder.buffer(12, Role.OUTPUT)
+        recorder.launch(scale_launch(3, 2.0), {"x": table, "y": target})
+    plan = await device.load(recorder.finish())
+    for _ in range(2):
+        first, second = floats(0, 0, 0), floats(0, 0, 0)
+        await plan.run([], [first, second])
+        expect((list(first), list(second)), ([2.0, 4.0, 6.0], [8.0, 10.0, 12.0]))
+    plan.destroy()
 
 
 @scenario
