@@ -76,21 +76,16 @@ class Tiled:
 
 def _folded(problem: MatmulProblem) -> MatmulProblem:
     """The same product with a's batches as further rows, where one b serves them all."""
-    rank = len(problem.batch)
     shared = math.prod(problem.b_batch) == 1 and math.prod(problem.a_batch) == math.prod(problem.batch)
     bias = problem.bias_shape
     if problem.trans_a or not shared or (bias is not None and math.prod(bias[:-1]) != 1):
         return problem
-    return (
-        dataclasses.replace(
-            problem,
-            m=math.prod(problem.batch) * problem.m,
-            a_batch=(),
-            b_batch=(),
-            bias_shape=None if bias is None else bias[-1:],
-        )
-        if rank
-        else problem
+    return dataclasses.replace(
+        problem,
+        m=math.prod(problem.batch) * problem.m,
+        a_batch=(),
+        b_batch=(),
+        bias_shape=None if bias is None else bias[-1:],
     )
 
 

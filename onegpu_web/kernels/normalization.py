@@ -8,8 +8,9 @@ from ..caps import Caps
 from ..dtypes import FLOAT16
 from ..plan import Launch, fold_grid, grid, pack_params
 from ..problems.normalization import NormalizationProblem
-from ..shader import build
+from ..shader import Constant, build
 from .family import Family, Lowering
+from .reduce import row_workgroup
 from .unary import needs_half
 
 _WORKGROUP = 64
@@ -25,7 +26,7 @@ class Plain:
         return needs_half(problem.dtype is FLOAT16, caps)
 
     def lower(self, problem: NormalizationProblem, caps: Caps, /) -> Lowering:
-        return _lower(problem, "normalization", grid(problem.rows[0], _WORKGROUP, caps.limits))
+        return _lower(problem, "normalization", _WORKGROUP, grid(problem.rows[0], _WORKGROUP, caps.limits))
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,10 +41,11 @@ class Rows:
         return needs_half(problem.dtype is FLOAT16, caps)
 
     def lower(self, problem: NormalizationProblem, caps: Caps, /) -> Lowering:
-        return _lower(problem, "normalization_rows", fold_grid(problem.rows[0], caps.limits))
+        threads = row_workgroup(problem.rows[1])
+        return _lower(problem, "normalization_rows", threads, fold_grid(problem.rows[0], caps.limits))
 
 
-def _lower(problem: NormalizationProblem, file: str, workgroups: tuple[int, int, int]) -> Lowering:
+def _lower(problem: NormalizationProblem, file: str, threads: int, workgroups: tuple[int, int, int]) -> Lowering:
     rows, size = problem.rows
     span, channels = problem.channels
     params = pack_params(
@@ -57,7 +59,8 @@ def _lower(problem: NormalizationProblem, file: str, workgroups: tuple[int, int,
         problem.y_offset,
         float(problem.epsilon),
     )
-    shader = build(file, constants={"HAS_BIAS": problem.has_bias}, aliases={"T": problem.dtype.wgsl})
+    constants: dict[str, Constant] = {"HAS_BIAS": problem.has_bias, "WORKGROUP": threads}
+    shader = build(file, constants=constants, aliases={"T": problem.dtype.wgsl})
     return Lowering((Launch(shader, ("x", "scale", "bias"), ("y",), params, workgroups, problem.op),))
 
 

@@ -19,6 +19,11 @@ _WORKGROUP = 64
 _CHUNK = 8192
 
 
+def row_workgroup(size: int) -> int:
+    """The threads that share a row of `size` elements: 16 elements to each, or 256 threads."""
+    return 64 if size <= 1024 else 256
+
+
 @dataclass(frozen=True, slots=True)
 class _Walk:
     """x along the axes that stay and along those that go, each collapsed."""
@@ -120,6 +125,7 @@ def _tree(
     )
     constants: dict[str, Constant] = {
         "KIND": REDUCTIONS.index(problem.kind),
+        "WORKGROUP": row_workgroup(length),
         "TAKE": source == "x",
         "FINISH": target == "y",
     }

@@ -8,8 +8,9 @@ from ..caps import Caps
 from ..dtypes import FLOAT16
 from ..plan import Launch, fold_grid, grid, pack_params
 from ..problems.reduce import SoftmaxProblem
-from ..shader import build
+from ..shader import Constant, build
 from .family import Family, Lowering
+from .reduce import row_workgroup
 from .unary import needs_half
 
 _WORKGROUP = 64
@@ -48,7 +49,8 @@ class Rows:
     def lower(self, problem: SoftmaxProblem, caps: Caps, /) -> Lowering:
         before, size, _ = problem.sizes
         params = pack_params(before, size, problem.x_offset, problem.y_offset)
-        shader = build("softmax_rows", constants={"LOG": problem.log}, aliases={"T": problem.dtype.wgsl})
+        constants: dict[str, Constant] = {"LOG": problem.log, "WORKGROUP": row_workgroup(size)}
+        shader = build("softmax_rows", constants=constants, aliases={"T": problem.dtype.wgsl})
         launch = Launch(shader, ("x",), ("y",), params, fold_grid(before, caps.limits), problem.op)
         return Lowering((launch,))
 

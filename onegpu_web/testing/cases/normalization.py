@@ -40,6 +40,7 @@ def _case(name: str, kind: str, x_shape: tuple[int, ...], *, tolerance: float = 
 CASES = [
     _case("layer", "layer", (3, 7, 96)),
     _case("layer_short_rows", "layer", (5, 13)),
+    _case("layer_long_rows", "layer", (2, 1500)),
     _case("layer_two_axes", "layer", (3, 5, 31), axis=1, epsilon=1e-2),
     _case("layer_without_bias", "layer", (4, 70), has_bias=False),
     _case("layer_offsets", "layer", (4, 70), x_offset=3, scale_offset=1, bias_offset=2, y_offset=5),

@@ -36,6 +36,7 @@ def _case(name: str, x_shape: tuple[int, ...], *, tolerance: float = 1e-5, **fie
 CASES = [
     _case("classes", (1, 1000)),
     _case("characters", (3, 11, 690)),
+    _case("long_rows", (3, 1300)),
     _case("short_rows", (40, 7)),
     _case("channels", (2, 5, 4, 6), axis=1),
     _case("first_axis", (9, 13), axis=0),
