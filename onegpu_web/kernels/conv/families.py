@@ -8,6 +8,7 @@ from ...caps import Caps
 from ...errors import KernelShapeError
 from ...problems.conv import Convolution
 from ..family import Family, Variant
+from .columns import GemmCol2im, Im2col
 from .depthwise import Depthwise
 from .direct import Direct, Dot
 from .gemm import ImplicitGemm, Pointwise, SplitK
@@ -46,6 +47,8 @@ class ConvFamily(Family[Convolution]):
 
 CONV = ConvFamily(
     "conv",
-    (Depthwise(), Dot(), Direct(), SplitK(), Pointwise(), ImplicitGemm(), Plain("plain", "conv_plain")),
+    (Depthwise(), Dot(), Direct(), SplitK(), Pointwise(), ImplicitGemm(), Im2col(), Plain("plain", "conv_plain")),
 )
-CONV_TRANSPOSE = ConvFamily("conv_transpose", (TransposePointwise(), Plain("plain", "conv_transpose_plain")))
+CONV_TRANSPOSE = ConvFamily(
+    "conv_transpose", (TransposePointwise(), GemmCol2im(), Plain("plain", "conv_transpose_plain"))
+)

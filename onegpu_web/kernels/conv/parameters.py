@@ -34,19 +34,24 @@ def shader(
     problem: Convolution,
     constants: Mapping[str, Constant] | None = None,
     aliases: Mapping[str, str] | None = None,
+    *,
+    flags: bool = True,
 ) -> Shader:
-    """wgsl/NAME.wgsl for the problem: element types, which operands are there, the fused activation."""
-    flags: dict[str, Constant] = {
-        "HAS_BIAS": problem.has_bias,
-        "HAS_RESIDUAL": problem.has_residual,
-        "HAS_SLOPE": problem.has_slope,
-    }
+    """wgsl/NAME.wgsl for the problem: element types, which operands are there, the fused activation.
+
+    flags: whether the shader has a last pass.
+    """
+    operands: dict[str, Constant] = {}
+    if flags:
+        operands["HAS_BIAS"] = problem.has_bias
+        operands["HAS_RESIDUAL"] = problem.has_residual
+        operands["HAS_SLOPE"] = problem.has_slope
     regions = {}
     if problem.activation != IDENTITY:
         regions["activation"] = "activation"
-        flags.update(problem.activation.constants)
+        operands.update(problem.activation.constants)
     types = {"T": problem.dtype.wgsl, **(aliases or {})}
-    return build(name, constants={**flags, **(constants or {})}, aliases=types, regions=regions)
+    return build(name, constants={**operands, **(constants or {})}, aliases=types, regions=regions)
 
 
 def launch(
