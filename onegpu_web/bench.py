@@ -35,6 +35,7 @@ Report = dict[str, Any]
 
 _PASS_MS = 2.0  # wanted GPU time of one timed pass
 _PASSES = 9
+_WARM_MS = 60.0  # of work before the clock counts: an idle H200 needs as much to reach its full clock rate
 _MOST_DISPATCHES = 200
 _CHECKED_ELEMENTS = 4 << 20  # compared of each end of a large output
 _TOLERANCES = {FLOAT32: 1e-5, FLOAT16: 2e-3}
@@ -244,23 +245,28 @@ async def _bench(device: Device, item: Item, operands: Operands, variant: str | 
 
 async def _times(operands: Operands, variant: str | None) -> list[float]:
     """Milliseconds for one dispatch, of several passes of many."""
-    first = min(await _passes(operands, variant, 2, 3))
+    first = min(await _passes(operands, variant, 2, 3, 0.0))
     dispatches = max(3, min(_MOST_DISPATCHES, int(_PASS_MS / max(first, 1e-6))))
-    return await _passes(operands, variant, dispatches, _PASSES)
+    return await _passes(operands, variant, dispatches, _PASSES, _WARM_MS)
 
 
-async def _passes(operands: Operands, variant: str | None, dispatches: int, passes: int) -> list[float]:
+async def _passes(operands: Operands, variant: str | None, dispatches: int, passes: int, warm_ms: float) -> list[float]:
+    """Milliseconds for one dispatch of each pass, after `warm_ms` of passes that do not count, one at least."""
     loaded = await operands.load(variant, dispatches)
-    times = []
+    times: list[float] = []
+    begin = time.perf_counter()
+    warm_passes = 0
     try:
-        for _ in range(passes + 1):
+        while len(times) < warm_passes + passes:
             start = time.perf_counter()
             await loaded.run([], [bytearray(16)])
             elapsed = (time.perf_counter() - start) * 1e3
             times.append((elapsed if loaded.gpu_ms is None else loaded.gpu_ms) / dispatches)
+            if warm_passes == len(times) - 1 and (warm_passes == 0 or (start - begin) * 1e3 < warm_ms):
+                warm_passes += 1
     finally:
         loaded.destroy()
-    return times[1:]  # the first one warms up
+    return times[warm_passes:]
 
 
 def main(argv: Sequence[str] | None = None) -> int:
