@@ -131,13 +131,14 @@ async function fetchFiles(urls, id) {
 }
 
 async function startPython() {
-  let packagesMs = 0;
+  let packages = { loaded: 0, total: /** @type {number | null} */ (null), ms: 0 };
   const pyodide = await startPyodide({
     indexUrl: here("pyodide/"),
     packages: ["onegpu-web"],
     onProgress: ({ stage, loaded, total, ms }) => {
-      packagesMs = ms ?? 0;
-      postBytes(stage, { loaded, total }, undefined, stage === "python" ? ms : undefined);
+      if (stage === "packages") packages = { loaded, total, ms: ms ?? 0 };
+      // Importing them, below, still belongs to that stage.
+      postBytes(stage, { loaded, total }, undefined, stage === "packages" ? undefined : ms);
     },
   });
   const [source] = await downloads
@@ -149,18 +150,7 @@ async function startPython() {
     pyodide.FS.writeFile("job_worker.py", source);
     return pyodide.pyimport("job_worker").JobWorker();
   });
-  const steps = {
-    done: 1,
-    total: 1,
-    unit: /** @type {const} */ ("steps"),
-    text: "",
-  };
-  post({
-    type: "progress",
-    stage: "packages",
-    ...steps,
-    ms: packagesMs + imported.ms,
-  });
+  postBytes("packages", packages, undefined, packages.ms + imported.ms);
   return imported.value;
 }
 
