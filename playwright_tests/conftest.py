@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, Playwright, sync_playwright
 
-import onegpu_web
 from onegpu_web.fetch.site import build_site, serve
+from onegpu_web.fetch.wheel import pack_testing
 
 from .browser import NO_WORKGROUP_INIT, Faults, Python, launch
 
@@ -41,9 +41,7 @@ def site_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     else:
         build_site(folder)
     shutil.copytree(HARNESS, folder / "harness", dirs_exist_ok=True)
-    # The case tables are not in the wheel; host.js unpacks them into the package.
-    package = Path(onegpu_web.__file__).parent
-    shutil.make_archive(str(folder / "harness" / "testing"), "zip", package.parent, f"{package.name}/testing")
+    pack_testing(folder / "harness" / "testing.zip")  # host.js unpacks it into the package
     for worker in folder.glob("*_worker.js"):  # where no init script of Playwright runs
         worker.write_text('import "/harness/guard.js";\n' + worker.read_text(encoding="utf-8"), encoding="utf-8")
     return folder

@@ -44,7 +44,7 @@ def test_the_wheel_is_small_and_pure(wheel: Path) -> None:
 )
 def test_the_wheel_holds_every_source(wheel: Path, folder: str, pattern: str) -> None:
     content = members(wheel)
-    left_out = {"__pycache__", "testing"}
+    left_out = {"__pycache__", "testing", "bench.py"}
     sources = [path for path in (ROOT / folder).rglob(pattern) if not left_out & set(path.relative_to(ROOT).parts)]
     assert sources
     inside = "" if folder == "onegpu_web" else "onegpu_web/"
@@ -55,7 +55,14 @@ def test_the_wheel_holds_every_source(wheel: Path, folder: str, pattern: str) ->
 def test_the_wheel_holds_nothing_else(wheel: Path) -> None:
     tops = {name.split("/")[0] for name in members(wheel)}
     assert tops == {"onegpu_web", f"onegpu_web-{onegpu_web.__version__}.dist-info"}
-    assert not [name for name in members(wheel) if name.startswith("onegpu_web/testing/")]
+
+
+def test_wheel_and_testing_archive_are_the_whole_package_and_share_nothing(wheel: Path, tmp_path: Path) -> None:
+    inside, beside = set(members(wheel)), set(members(wheels.pack_testing(tmp_path / "testing.zip")))
+    sources = {path.relative_to(ROOT).as_posix() for path in (ROOT / "onegpu_web").rglob("*.py")}
+    assert not inside & beside
+    assert {name for name in inside | beside if name.endswith(".py")} - sources <= {"onegpu_web/demo/job_worker.py"}
+    assert sources <= inside | beside
 
 
 def test_it_is_rebuilt_when_a_source_changes_and_only_then(tmp_path: Path) -> None:

@@ -69,6 +69,15 @@ def sources_digest(checkout: Path) -> str:
     return digest.hexdigest()
 
 
+def pack_testing(target: Path) -> Path:
+    """A zip of what pyproject.toml keeps out of the wheel, to be unpacked into site-packages beside it."""
+    package = Path(__file__).resolve().parents[1]
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
+        for path in [package / "bench.py", *sorted((package / "testing").rglob("*.py"))]:
+            archive.write(path, path.relative_to(package.parent))
+    return target
+
+
 def pack_installed(folder: Path) -> Path:
     """A wheel made of the installed distribution's own files.
 
