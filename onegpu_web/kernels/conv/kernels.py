@@ -113,8 +113,8 @@ class ConvKernels:
         if not isinstance(problem, kind):
             raise KernelShapeError(f"{kind.op}: problem must be a {kind.__name__}, got {type(problem).__name__}")
         operands = {**reads, "y": y}
-        _check_operands(problem, operands)
         separate(problem.op, reads, {"y": y, "scratch": scratch})
+        _check_operands(problem, operands)
         variant = self._choose(problem, False)
         if scratch is None:
             _family(problem).record(recorder, problem, reads, {"y": y}, variant=self._name(variant))
