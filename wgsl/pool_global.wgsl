@@ -14,6 +14,7 @@ const LANES: u32 = 64u;     // a power of two
 const WORKGROUP: u32 = 256u;
 const ROWS: u32 = WORKGROUP / LANES;
 const BLOCK: u32 = 64u;
+const AT_ONCE: u32 = 4u;    // loads under way together
 
 struct Params {
   x_offset: u32,
@@ -44,12 +45,17 @@ fn lane_sum(row: u32, lane: u32) -> f32 {
   var sum = 0.0;
   for (var block = begin + lane; block < end; block += LANES * BLOCK) {
     var block_sum = 0.0;
-    for (var i = block; i < min(block + LANES * BLOCK, end); i += LANES) {
-      let v = f32(x[first + i]);
-      if (FIRST) {
-        block_sum += term(v, params.p);
-      } else {
-        block_sum += v;
+    for (var i = block; i < min(block + LANES * BLOCK, end); i += LANES * AT_ONCE) {
+      //: unroll
+      for (var k = 0u; k < AT_ONCE; k++) {
+        if (i + k * LANES < end) {
+          let v = f32(x[first + i + k * LANES]);
+          if (FIRST) {
+            block_sum += term(v, params.p);
+          } else {
+            block_sum += v;
+          }
+        }
       }
     }
     sum += block_sum;

@@ -16,6 +16,7 @@ const LANES: u32 = 64u;             // a power of two
 const WORKGROUP: u32 = 256u;
 const ROWS: u32 = WORKGROUP / LANES;
 const PER_WORD: u32 = 32u / BITS;
+const AT_ONCE: u32 = 4u;            // loads under way together
 
 struct Params {
   x_offset: u32,
@@ -68,8 +69,13 @@ fn lane_max(row: u32, lane: u32) -> u32 {
   let end = min(begin + params.chunk, params.plane);
   let first = params.x_offset + row / params.chunks * params.plane;
   var best = 0u;
-  for (var i = begin + lane; i < end; i += LANES) {
-    best = max(best, key_of(first + i));
+  for (var i = begin + lane; i < end; i += LANES * AT_ONCE) {
+    //: unroll
+    for (var k = 0u; k < AT_ONCE; k++) {
+      if (i + k * LANES < end) {
+        best = max(best, key_of(first + i + k * LANES));
+      }
+    }
   }
   return best;
 }

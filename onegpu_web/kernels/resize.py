@@ -20,6 +20,8 @@ from .pool import words
 WORKGROUP = 64
 PER_THREAD = 4  # outputs of a row that a thread of resize_upscale makes
 KNOWN_WIDTH = 4  # wider windows, those of antialias, share one shader
+PLANES = 4  # of which a thread of resize_planes makes the same place
+LEAST_LENGTH = 32  # shorter output rows leave most of a workgroup of resize_upscale idle
 SPAN = 3  # neighbouring axes that one launch resizes
 
 
@@ -82,6 +84,9 @@ class Upscale:
             return f"the resized axes must lie within {SPAN} neighbours, got {sorted(made)}"
         if any(_factor(taps) is None for taps in made.values()):
             return "output i of each axis must be input i // factor"
+        length = math.prod(problem.output_shape[max(made) :])
+        if length < LEAST_LENGTH:
+            return f"output rows must be {LEAST_LENGTH} elements or longer, got {length}"
         return None
 
     def lower(self, problem: ResizeProblem, caps: Caps) -> Lowering:
@@ -130,7 +135,7 @@ class Separable:
         return None
 
     def lower(self, problem: ResizeProblem, caps: Caps) -> Lowering:
-        return lower_spans(problem, min(_orders(problem))[1], caps)
+        return lower_spans(problem, min(_orders(problem))[1], caps, PLANES)
 
 
 def _orders(problem: ResizeProblem) -> list[tuple[int, list[tuple[int, int]]]]:
@@ -144,6 +149,30 @@ def _orders(problem: ResizeProblem) -> list[tuple[int, list[tuple[int, int]]]]:
         second = math.prod(problem.output_shape) * math.prod(made[a].width for a in others)
         orders.append((between * (made[alone].width + 2) + second, [(alone, alone), (others[0], others[-1])]))
     return orders
+
+
+@dataclass(frozen=True, slots=True)
+class Planes:
+    """Linear or cubic, all axes at once; a thread makes the same place of several planes with taps it finds once."""
+
+    name: str = "planes"
+
+    def supports(self, problem: ResizeProblem, caps: Caps) -> str | None:
+        if problem.mode == "nearest":
+            return "nearest has no weights to share"
+        reason = Plain().supports(problem, caps)
+        if reason is not None:
+            return reason
+        made = problem.taps()
+        widest = max((t.width for t in made.values()), default=0)
+        if not 1 <= widest <= KNOWN_WIDTH:
+            return f"windows must have 1 to {KNOWN_WIDTH} taps, got {widest}"
+        if math.prod(problem.x_shape[: min(made)]) < PLANES:
+            return f"{PLANES} planes or more must lie before the resized axes, got shape {problem.x_shape}"
+        return None
+
+    def lower(self, problem: ResizeProblem, caps: Caps) -> Lowering:
+        return lower_spans(problem, _spans(sorted(problem.taps())), caps, PLANES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,8 +204,11 @@ def _spans(axes: Sequence[int]) -> list[tuple[int, int]]:
     return spans
 
 
-def lower_spans(problem: ResizeProblem, spans: Sequence[tuple[int, int]], caps: Caps) -> Lowering:
-    """A launch for each span of axes, in order, one or two; a single copy where nothing changes."""
+def lower_spans(problem: ResizeProblem, spans: Sequence[tuple[int, int]], caps: Caps, planes: int = 1) -> Lowering:
+    """A launch for each span of axes, in order, one or two; a single copy where nothing changes.
+
+    planes: that a thread may make at once, where windows are narrow.
+    """
     if not math.prod(problem.output_shape):
         return Lowering(())
     weighted = problem.mode != "nearest"
@@ -199,7 +231,12 @@ def lower_spans(problem: ResizeProblem, spans: Sequence[tuple[int, int]], caps: 
             (full[0], full[1], full[2]),
             math.prod(shape[last + 1 :]),
         )
-        launches.append((_weighted if weighted else _copy)(problem, step, tables, caps))
+        if not weighted:
+            launches.append(_copy(problem, step, tables, caps))
+        elif planes > 1 and max(t.width for t in step.taps) <= KNOWN_WIDTH:
+            launches.append(_planes(problem, step, tables, caps, planes))
+        else:
+            launches.append(_weighted(problem, step, tables, caps))
         shape[first : last + 1] = [t.out for t in axes]
         if not ends:
             scratch_bytes = step.outputs * middle.size_bytes
@@ -226,6 +263,18 @@ def _weighted(problem: ResizeProblem, step: Pass, tables: Tables, caps: Caps) ->
     return Launch(built, (step.reads, "taps"), (step.writes,), params, grid(step.outputs, WORKGROUP, caps.limits))
 
 
+def _planes(problem: ResizeProblem, step: Pass, tables: Tables, caps: Caps, planes: int) -> Launch:
+    widths = {f"WIDTH{axis}": taps.width for axis, taps in enumerate(step.taps)}
+    built = shader.build(
+        "resize_planes",
+        constants={**widths, "PLANES": planes, "WORKGROUP": WORKGROUP},
+        aliases={"IN": step.types[0].wgsl, "OUT": step.types[1].wgsl},
+    )
+    params = pack_params(*step.offsets, step.outer, float(problem.extrapolation_value), *_sizes(step, tables))
+    threads = step.outputs // step.outer * -(-step.outer // planes)
+    return Launch(built, (step.reads, "taps"), (step.writes,), params, grid(threads, WORKGROUP, caps.limits))
+
+
 def _copy(problem: ResizeProblem, step: Pass, tables: Tables, caps: Caps) -> Launch:
     bits = 8 * problem.dtype.size_bytes
     held = words(problem.dtype, step.offsets[1], step.outputs)
@@ -244,4 +293,4 @@ def _bits(value: float, dtype: DType) -> int:
     return int(min(max(round(value), low), high)) & ((1 << bits) - 1)
 
 
-FAMILY: Family[ResizeProblem] = Family("resize", (Upscale(), Separable(), Plain()))
+FAMILY: Family[ResizeProblem] = Family("resize", (Upscale(), Separable(), Planes(), Plain()))
