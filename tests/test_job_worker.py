@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import importlib.util
 import json
 from collections.abc import Callable
@@ -13,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from onegpu_web.device import wait
 from onegpu_web.errors import DeviceError, DeviceLostError, OnegpuError, PictureError
 
 PATH = Path(__file__).parent.parent / "demo" / "job_worker.py"
@@ -81,15 +81,13 @@ def put(module: ModuleType, monkeypatch: pytest.MonkeyPatch, error: Exception | 
 
 def create(worker: Any, job: str = "classify") -> dict[str, Any]:
     files = [JsBytes(b"model"), JsBytes(b"[]")]
-    answer: dict[str, Any] = json.loads(asyncio.run(worker.create(job, files, lambda *_: False)))
+    answer: dict[str, Any] = json.loads(wait(worker.create(job, files, lambda *_: False)))
     return answer
 
 
 def run(worker: Any, rgba: list[int], overtaken: bool = False) -> dict[str, Any]:
     pixels = JsBytes(bytes(rgba))
-    answer: dict[str, Any] = json.loads(
-        asyncio.run(worker.run("classify", len(rgba) // 4, 1, pixels, lambda *_: overtaken))
-    )
+    answer: dict[str, Any] = json.loads(wait(worker.run("classify", len(rgba) // 4, 1, pixels, lambda *_: overtaken)))
     return answer
 
 
