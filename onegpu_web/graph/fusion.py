@@ -1,4 +1,4 @@
-"""Fuses steps whose shapes are known: residual, PRelu slope and activation into the step before.
+"""Fuses steps whose shapes are known: residual, bias, PRelu slope and activation into the step before.
 
 A step is fused into the only maker of a value that nobody else reads, so each fusion saves a
 dispatch and a round through memory.
@@ -25,7 +25,8 @@ def fuse(program: Program) -> Program:
     state = _State.of(program)
     for index, step in enumerate(program.steps):
         if isinstance(step, Step):
-            fused = _fuse_residual(state, step) or _fuse_slope(state, step) or _fuse_activation(state, step)
+            fusions = (_fuse_residual, _fuse_bias, _fuse_slope, _fuse_activation)
+            fused = next((made for fusion in fusions if (made := fusion(state, step)) is not None), None)
             if fused is not None:
                 state.put(index, fused)
     return replace(program, steps=tuple(step for step in state.steps if step is not None))
@@ -105,6 +106,26 @@ def _fuse_residual(state: _State, step: Step) -> Step | None:
         state.drop_maker(step.reads[this])
         reads = {**maker.reads, "residual": step.reads[other]}
         return replace(maker, problem=replace(conv, has_residual=True), reads=reads, writes=step.writes)
+    return None
+
+
+def _fuse_bias(state: _State, step: Step) -> Step | None:
+    """An addend of a matrix product that is a row, or a matrix without batches, becomes its bias."""
+    problem = step.problem
+    if not isinstance(problem, BinaryProblem) or problem.kind != "add" or problem.activation != IDENTITY:
+        return None
+    for this, other, shape in (("a", "b", problem.b_shape), ("b", "a", problem.a_shape)):
+        maker = state.sole_maker(step.reads[this])
+        product = None if maker is None else maker.problem
+        if maker is None or not isinstance(product, MatmulProblem) or not _open_end(maker):
+            continue
+        # A bias with rows of its own keeps the batches of a from becoming rows of one product.
+        keeps_batches = math.prod(shape[:-1]) != 1 and math.prod(product.batch) != 1
+        if product.bias_shape is not None or keeps_batches or problem.output_shape != product.output_shape:
+            continue
+        state.drop_maker(step.reads[this])
+        reads = {**maker.reads, "bias": step.reads[other]}
+        return replace(maker, problem=replace(product, bias_shape=shape, beta=1.0), reads=reads, writes=step.writes)
     return None
 
 
