@@ -287,9 +287,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 1
     if args.json == "-":
         print(json.dumps(reports))
-    elif args.json:
-        with open(args.json, "w", encoding="utf-8") as file:
-            json.dump(reports, file, indent=1)
     return 0 if all(report["ok"] for report in reports) else 1
 
 
@@ -310,6 +307,9 @@ async def _run(args: argparse.Namespace) -> list[Report]:
                     progress=None if quiet else _print,
                 )
             )
+            if args.json and not quiet:  # after each model, so that a run cut short keeps what it has
+                with open(args.json, "w", encoding="utf-8") as file:
+                    json.dump(reports, file, indent=1)
             if not quiet:
                 print(f"{model} batch {batch}: {reports[-1]['sum_ms']:.3f} ms over all layers", flush=True)
     device.destroy()
