@@ -31,6 +31,7 @@ NO_WORKGROUP_INIT = "--enable-dawn-features=disable_workgroup_init"
 GUARD = Path(__file__).parent / "harness" / "guard.js"
 # Events of a page reach Playwright while one of its calls waits.
 SETTLING_MS = 20
+TIMEOUT_MS = 120_000
 
 
 def launch(chromium: BrowserType, *flags: str) -> Browser:
@@ -55,6 +56,7 @@ class Faults:
 
     def watch(self, page: Page) -> Page:
         """Watch `page` from now on."""
+        page.set_default_timeout(TIMEOUT_MS)
         page.add_init_script(path=GUARD)
         self.pages.append(page)
         page.on("console", lambda m: m.type in ("warning", "error") and self.seen.append(f"{m.type}: {m.text}"))
@@ -78,8 +80,10 @@ class PythonError(Exception):
 class Python:
     """Pyodide with the package installed from the served wheel; call it with code and JSON arguments."""
 
-    def __init__(self, page: Page, where: str, jspi: bool) -> None:
+    def __init__(self, page: Page, address: str, where: str = "worker", jspi: bool = True) -> None:
+        """Start it in a `worker` or the `page` itself. address: of harness/host.html."""
         self.page, self.where, self.jspi = page, where, jspi
+        page.goto(address)
         page.evaluate("options => startPython(options)", {"where": where, "jspi": jspi})
 
     def __call__(self, code: str, **args: Any) -> Any:

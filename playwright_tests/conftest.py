@@ -21,7 +21,6 @@ from onegpu_web.fetch.wheel import pack_testing
 from .browser import NO_WORKGROUP_INIT, Faults, Python, launch
 
 HARNESS = Path(__file__).parent / "harness"
-TIMEOUT_MS = 120_000
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -90,7 +89,6 @@ def new_page(browser: Browser, all_faults: Faults) -> Iterator[Callable[[str], P
     def open_page(address: str) -> Page:
         page = browser.new_page()
         pages.append(page)
-        page.set_default_timeout(TIMEOUT_MS)
         all_faults.watch(page).goto(address)
         return page
 
@@ -106,7 +104,7 @@ def start_python(new_page: Callable[[str], Page], site: str) -> Callable[..., Py
 
     def start(where: str = "worker", jspi: bool = True) -> Python:
         if (where, jspi) not in started:
-            started[where, jspi] = Python(new_page(f"{site}/harness/host.html"), where, jspi)
+            started[where, jspi] = Python(new_page("about:blank"), f"{site}/harness/host.html", where, jspi)
         return started[where, jspi]
 
     return start
