@@ -216,8 +216,27 @@ class Recorder:
 
     def launch(self, launch: Launch, operands: Mapping[str, Operand | None]) -> None:
         """Record one launch; an operand that is None or missing is bound to the stand-in."""
+        (self._setup if self.setup else self._dispatches).append(self._dispatch(launch, operands))
+
+    def lay_out(
+        self, launch: Launch, operands: Mapping[str, Operand | None], size_bytes: int, label: str
+    ) -> PlanBuffer:
+        """A CONSTANT buffer that a set-up launch fills, as its only write, from operands that stay.
+
+        The same launch over the same operands is made once.
+        """
+        for made in self._setup:
+            if made.params == launch.params and made.shader == launch.shader:
+                buffer = self._buffers[made.writes[0]]
+                if self._dispatch(launch, {**operands, launch.writes[0]: buffer}) == made:
+                    return buffer
+        buffer = self.buffer(size_bytes, Role.CONSTANT, label)
+        self._setup.append(self._dispatch(launch, {**operands, launch.writes[0]: buffer}))
+        return buffer
+
+    def _dispatch(self, launch: Launch, operands: Mapping[str, Operand | None]) -> Dispatch:
         bind = lambda name: self.slot(operands.get(name) or self.absent())  # noqa: E731
-        dispatch = Dispatch(
+        return Dispatch(
             launch.shader,
             tuple(map(bind, launch.reads)),
             tuple(map(bind, launch.writes)),
@@ -225,7 +244,6 @@ class Recorder:
             launch.workgroups,
             launch.label or launch.shader.name,
         )
-        (self._setup if self.setup else self._dispatches).append(dispatch)
 
     def finish(self) -> Plan:
         """The plan, checked against the recorder's caps."""

@@ -140,7 +140,7 @@ def test_one_buffer_in_two_roles_is_refused() -> None:
     kernels = ConvKernels()
     with pytest.raises(KernelShapeError, match="x and y must be separate buffers"):
         kernels.encode(recorder, SPLIT, **{**operands, "x": operands["y"]})  # type: ignore[arg-type]
-    with pytest.raises(KernelShapeError, match="y and scratch must be separate buffers"):
+    with pytest.raises(KernelShapeError, match="scratch and y must be separate buffers"):
         kernels.encode(recorder, SPLIT, **operands, scratch=operands["y"])  # type: ignore[arg-type]
     assert not recorder.finish().dispatches
 

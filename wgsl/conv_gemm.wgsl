@@ -1,10 +1,10 @@
 // Convolution as one matrix product for each group, gathering windows as it loads them (implicit GEMM).
 //
-// y[m, n] = sum over k of w[m, k] * window[k, n]; k runs over (c, kD, kH, kW), n over (image, oD, oH, oW).
+// y[m, n] = sum over k of w[m, k] * window[k, n]; k runs over (c, kD, kH, kW) unless BY_TAP, n over
+// (image, oD, oH, oW).
 // A workgroup makes TILE_M x TILE_N outputs in steps of TILE_K; a thread makes 4 VM x 4 VN of them in
-// registers. Slot s of a tile's row holds the vec4 of columns s, s + S, s + 2 S, s + 3 S (S = tile / 4), so
-// that neighbouring threads load, read and store neighbouring elements. The next step's elements are
-// loaded into registers while this one is computed.
+// registers, loading the next step's elements while it computes. Slot s of a tile's row holds columns
+// s, s + S, s + 2 S, s + 3 S (S = tile / 4): neighbouring threads load, read and store neighbours.
 // Sums: chains of 32 terms, gathered in groups of 128, gathered in turn (docs/kernels/conv.md, Numbers).
 // Workgroups: m tiles, then n tiles, groups, k ranges; more than one k range writes planes of raw sums.
 // Bindings: x, w, bias, residual, slope; y; params. Source: ONNX Conv-22.
@@ -21,6 +21,7 @@ const KW: u32 = 3u;
 const DEEP: bool = false;          // more than one output or tap along the depth
 const PADDED: bool = true;         // windows may reach over the edges
 const W_BY_K: bool = false;        // w lies as (group, k, M) in rows of params.w_row elements, not as (M, k)
+const BY_TAP: bool = false;        // k runs over (kD, kH, kW, c), and TILE_K divides c: a step has one tap
 const TILE_M: u32 = 64u;
 const TILE_N: u32 = 64u;
 const TILE_K: u32 = 16u;
@@ -34,18 +35,15 @@ const THREADS_N: u32 = SLOTS_N / VN;
 const THREADS: u32 = THREADS_M * THREADS_N;
 const A_LOADS: u32 = TILE_K * SLOTS_M / THREADS;
 const B_LOADS: u32 = TILE_K * SLOTS_N / THREADS;
+const B_STEP_K: u32 = THREADS / SLOTS_N;
 const SUMS: u32 = 4u * VM * VN;
-const_assert THREADS % SLOTS_M == 0u && THREADS % SLOTS_N == 0u && THREADS % TILE_K == 0u;
-const_assert 32u % TILE_K == 0u && SLOTS_M * VM * THREADS_N == SLOTS_M * SLOTS_N * VM / VN;
+const_assert THREADS % SLOTS_M == 0u && THREADS % SLOTS_N == 0u && THREADS % TILE_K == 0u && 32u % TILE_K == 0u;
 
 struct Params {
-  n: u32, group: u32, c: u32, m: u32,   // images, groups, input and output channels of one group
-  d: u32, h: u32, w: u32,               // input extents
-  od: u32, oh: u32, ow: u32,            // output extents
-  kd: u32, kh: u32, kw: u32,            // taps
-  sd: u32, sh: u32, sw: u32,            // strides
-  dd: u32, dh: u32, dw: u32,            // dilations
-  pd: i32, ph: i32, pw: i32,            // pads before the first element
+  n: u32, group: u32, c: u32, m: u32,  // images, groups, input and output channels of one group
+  d: u32, h: u32, w: u32, od: u32, oh: u32, ow: u32,  // input and output extents
+  kd: u32, kh: u32, kw: u32, sd: u32, sh: u32, sw: u32, dd: u32, dh: u32, dw: u32,  // taps, strides, dilations
+  pd: i32, ph: i32, pw: i32,  // pads before the first element
   x_offset: u32, w_offset: u32, bias_offset: u32, residual_offset: u32, slope_offset: u32, y_offset: u32,
   m_tiles: u32, n_tiles: u32, ranges: u32, range: u32,  // k ranges, terms of each (a multiple of 32)
   w_row: u32,
@@ -78,66 +76,54 @@ fn finish(sum: f32, channel: u32, index: u32) -> Y {
   return Y(activation(v));
 }
 
-// Where a weight of row m (within the group) and term k lies. Rows beyond the last repeat it: never stored.
-fn w_at(group: u32, m: u32, k: u32) -> u32 {
-  let row = min(m, params.m - 1u);
-  if (W_BY_K) { return params.w_offset + (group * params.c * taps() + k) * params.w_row + row; }
-  return params.w_offset + (group * params.m + row) * params.c * taps() + k;
-}
-
-// Slot s of term k: four weights. Terms beyond the range are zeros on both sides.
+// Four weights of term k. Rows beyond the last repeat it: never stored. Terms beyond the range are zeros.
 fn load_a(group: u32, m: u32, k: u32, k_end: u32) -> vec4<f32> {
   if (k >= k_end) { return vec4<f32>(); }
-  return vec4<f32>(f32(w[w_at(group, m, k)]), f32(w[w_at(group, m + SLOTS_M, k)]),
-                   f32(w[w_at(group, m + 2u * SLOTS_M, k)]), f32(w[w_at(group, m + 3u * SLOTS_M, k)]));
+  let row = min(vec4<u32>(m, m + SLOTS_M, m + 2u * SLOTS_M, m + 3u * SLOTS_M), vec4<u32>(params.m - 1u));
+  let terms = params.c * taps();
+  let by_k = vec4<bool>(W_BY_K);
+  let at = params.w_offset
+           + select((group * params.m + row) * terms + k, (group * terms + k) * params.w_row + row, by_k);
+  return vec4<f32>(f32(w[at.x]), f32(w[at.y]), f32(w[at.z]), f32(w[at.w]));
 }
 
 // Four windows' first taps in the group's first channel: index (it wraps where it is negative) and position.
-struct Columns {
-  at: vec4<u32>,
-  d: vec4<i32>,
-  h: vec4<i32>,
-  w: vec4<i32>,
-}
+struct Columns { at: vec4<u32>, d: vec4<i32>, h: vec4<i32>, w: vec4<i32> }
 
 fn columns(group: u32, first: u32) -> Columns {
   let pixels = params.od * params.oh * params.ow;
   // Columns beyond the last repeat it: never stored.
   let n = min(vec4<u32>(first, first + SLOTS_N, first + 2u * SLOTS_N, first + 3u * SLOTS_N),
               vec4<u32>(params.n * pixels - 1u));
-  let pixel = n % pixels;
-  let row = pixel / params.ow;
-  var found: Columns;
-  found.w = vec4<i32>(pixel % params.ow * params.sw) - params.pw;
-  found.h = vec4<i32>(row * params.sh) - params.ph;
-  found.d = vec4<i32>();
-  if (DEEP) {
-    found.h = vec4<i32>(row % params.oh * params.sh) - params.ph;
-    found.d = vec4<i32>(row / params.oh * params.sd) - params.pd;
-  }
+  let row = n % pixels / params.ow;
+  let d = vec4<i32>(row / params.oh * params.sd) - params.pd;
+  let h = vec4<i32>(row % params.oh * params.sh) - params.ph;
+  let v = vec4<i32>(n % params.ow * params.sw) - params.pw;
   let channel = (n / pixels * params.group + group) * params.c;
-  let plane = vec4<u32>(found.d) * params.h + vec4<u32>(found.h);
-  found.at = params.x_offset + channel * (params.d * params.h * params.w) + plane * params.w + vec4<u32>(found.w);
+  let at = ((channel * params.d + vec4<u32>(d)) * params.h + vec4<u32>(h)) * params.w + vec4<u32>(v);
+  return Columns(params.x_offset + at, d, h, v);
+}
+
+// How far a tap lies from the first one, and which of four windows have it inside the input.
+struct Reach { offset: u32, inside: vec4<bool> }
+
+fn reach(column: Columns, tap: u32) -> Reach {
+  let d = tap / (kh() * kw()) * params.dd;
+  let h = tap / kw() % kh() * params.dh;
+  let v = tap % kw() * params.dw;
+  var found = Reach((d * params.h + h) * params.w + v, vec4<bool>(true));
+  if (PADDED) {  // a negative position becomes huge
+    found.inside = (vec4<u32>(column.h + i32(h)) < vec4<u32>(params.h))
+                   & (vec4<u32>(column.w + i32(v)) < vec4<u32>(params.w));
+    if (DEEP) { found.inside = found.inside & (vec4<u32>(column.d + i32(d)) < vec4<u32>(params.d)); }
+  }
   return found;
 }
 
-fn fetch(at: u32, inside: bool) -> f32 {
-  if (inside) { return f32(x[at]); }
-  return 0.0;
-}
-
-// Term k of four windows.
-fn load_b(column: Columns, k: u32, k_end: u32) -> vec4<f32> {
-  if (k >= k_end) { return vec4<f32>(); }
-  let channel = k / taps();
-  let d = k % taps() / (kh() * kw()) * params.dd;
-  let h = k / kw() % kh() * params.dh;
-  let v = k % kw() * params.dw;
-  let at = column.at + (channel * params.d * params.h + d * params.h + h) * params.w + v;
-  if (!PADDED) { return vec4<f32>(f32(x[at.x]), f32(x[at.y]), f32(x[at.z]), f32(x[at.w])); }
-  var inside = (vec4<u32>(column.h + i32(h)) < vec4<u32>(params.h)) & (vec4<u32>(column.w + i32(v)) < vec4<u32>(params.w));
-  if (DEEP) { inside = inside & (vec4<u32>(column.d + i32(d)) < vec4<u32>(params.d)); }
-  return vec4<f32>(fetch(at.x, inside.x), fetch(at.y, inside.y), fetch(at.z, inside.z), fetch(at.w, inside.w));
+// Without a branch: SwiftShader compiles many of them slowly.
+fn load_b(at: vec4<u32>, inside: vec4<bool>) -> vec4<f32> {
+  let i = select(vec4<u32>(params.x_offset), at, inside);
+  return select(vec4<f32>(), vec4<f32>(f32(x[i.x]), f32(x[i.y]), f32(x[i.z]), f32(x[i.w])), inside);
 }
 
 @compute @workgroup_size(THREADS)
@@ -152,13 +138,14 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(num_workgroups) groups: v
   let k_begin = range * params.range;
   let k_end = min(k_begin + params.range, params.c * taps());
 
-  // Which elements this thread loads: w's rows are read along k, so slots of a tile's row turn with k
-  // to spread the stores over the banks.
+  // What this thread loads. w's rows are read along k, so slots turn with k to spread the stores over the banks.
   let a_k = select(thread % TILE_K, thread / SLOTS_M, W_BY_K);
   let a_slot = select(thread / TILE_K, thread % SLOTS_M, W_BY_K);
+  let a_step = select(vec2<u32>(THREADS / TILE_K, 0u), vec2<u32>(0u, THREADS / SLOTS_M), W_BY_K);  // slots, terms
   let b_k = thread / SLOTS_N;
   let b_slot = thread % SLOTS_N;
   let column = columns(group, n0 + b_slot);
+  let volume = params.d * params.h * params.w;
   let ty = thread / THREADS_N;
   let tx = thread % THREADS_N;
 
@@ -173,29 +160,34 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(num_workgroups) groups: v
       workgroupBarrier();
       //: unroll
       for (var i = 0u; i < A_LOADS; i++) {
-        if (W_BY_K) {
-          a_tile[(a_k + i * (THREADS / SLOTS_M)) * SLOTS_M + a_slot] = a_next[i];
-        } else {
-          a_tile[a_k * SLOTS_M + (a_slot + i * (THREADS / TILE_K) + a_k) % SLOTS_M] = a_next[i];
-        }
+        let k = a_k + i * a_step.y;
+        a_tile[k * SLOTS_M + (a_slot + i * a_step.x + select(k, 0u, W_BY_K)) % SLOTS_M] = a_next[i];
       }
       //: unroll
       for (var i = 0u; i < B_LOADS; i++) {
-        b_tile[(b_k + i * (THREADS / SLOTS_N)) * SLOTS_N + b_slot] = b_next[i];
+        b_tile[(b_k + i * B_STEP_K) * SLOTS_N + b_slot] = b_next[i];
       }
       workgroupBarrier();
     }
     //: unroll
     for (var i = 0u; i < A_LOADS; i++) {
-      if (W_BY_K) {
-        a_next[i] = load_a(group, m0 + a_slot, k0 + a_k + i * (THREADS / SLOTS_M), k_end);
-      } else {
-        a_next[i] = load_a(group, m0 + a_slot + i * (THREADS / TILE_K), k0 + a_k, k_end);
-      }
+      a_next[i] = load_a(group, m0 + a_slot + i * a_step.x, k0 + a_k + i * a_step.y, k_end);
     }
-    //: unroll
-    for (var i = 0u; i < B_LOADS; i++) {
-      b_next[i] = load_b(column, k0 + b_k + i * (THREADS / SLOTS_N), k_end);
+    if (BY_TAP) {
+      let tap = k0 / params.c;
+      let one = reach(column, tap);
+      let first = column.at + one.offset + (k0 - tap * params.c + b_k) * volume;
+      //: unroll
+      for (var i = 0u; i < B_LOADS; i++) {
+        b_next[i] = load_b(first + i * B_STEP_K * volume, one.inside & vec4<bool>(k0 < k_end));
+      }
+    } else {
+      //: unroll
+      for (var i = 0u; i < B_LOADS; i++) {
+        let k = k0 + b_k + i * B_STEP_K;
+        let one = reach(column, k % taps());
+        b_next[i] = load_b(column.at + one.offset + k / taps() * volume, one.inside & vec4<bool>(k < k_end));
+      }
     }
     if (k0 == k_begin) { continue; }
     for (var step = 0u; step < TILE_K; step += K_STEP) {
@@ -226,41 +218,30 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(num_workgroups) groups: v
       }
     }
     if ((k0 - k_begin) % 32u == 0u) {
+      let whole = vec4<bool>((k0 - k_begin) % 128u == 0u);
       //: unroll
       for (var e = 0u; e < SUMS; e++) {
         gathered[e] += block[e];
         block[e] = vec4<f32>();
-      }
-    }
-    if ((k0 - k_begin) % 128u == 0u) {
-      //: unroll
-      for (var e = 0u; e < SUMS; e++) {
-        total[e] += gathered[e];
-        gathered[e] = vec4<f32>();
+        total[e] += select(vec4<f32>(), gathered[e], whole);
+        gathered[e] = select(gathered[e], vec4<f32>(), whole);
       }
     }
   }
-
   let pixels = params.od * params.oh * params.ow;
   let channels = params.group * params.m;
   let plane = range * params.n * channels * pixels;
   //: unroll
-  for (var j = 0u; j < VN; j++) {
+  for (var e = 0u; e < 4u * VN; e++) {
+    let n = n0 + tx + e / 4u * THREADS_N + e % 4u * SLOTS_N;
+    let base = (n / pixels * channels + group * params.m) * pixels + n % pixels;
     //: unroll
-    for (var c = 0u; c < 4u; c++) {
-      let n = n0 + tx + j * THREADS_N + c * SLOTS_N;
-      let base = (n / pixels * channels + group * params.m) * pixels + n % pixels;
-      //: unroll
-      for (var i = 0u; i < VM; i++) {
-        //: unroll
-        for (var r = 0u; r < 4u; r++) {
-          let m = m0 + ty + i * THREADS_M + r * SLOTS_M;
-          if ((m < params.m) & (n < params.n * pixels)) {
-            let index = base + m * pixels;
-            let e = total[(i * 4u + r) * VN + j][c] + (gathered[(i * 4u + r) * VN + j][c] + block[(i * 4u + r) * VN + j][c]);
-            y[params.y_offset + plane + index] = finish(e, group * params.m + m, index);
-          }
-        }
+    for (var r = 0u; r < 4u * VM; r++) {
+      let m = m0 + ty + r / 4u * THREADS_M + r % 4u * SLOTS_M;
+      if ((m < params.m) & (n < params.n * pixels)) {
+        let index = base + m * pixels;
+        let sum = total[r * VN + e / 4u][e % 4u] + (gathered[r * VN + e / 4u][e % 4u] + block[r * VN + e / 4u][e % 4u]);
+        y[params.y_offset + plane + index] = finish(sum, group * params.m + m, index);
       }
     }
   }

@@ -27,11 +27,15 @@ class Lowering:
 
     Launches name their operands: those of the problem (`x`, `w`, `bias`, `residual`, `y` ...) and
     `scratch`, which is `scratch_bytes` long. constants: tables made on the host, by operand name.
+    setup: a launch that the plan makes once, when it is loaded: it writes `laid_out`, `laid_out_bytes` long,
+    from operands that stay (constant weights, in another order).
     """
 
     launches: tuple[Launch, ...]
     scratch_bytes: int = 0
     constants: Mapping[str, bytes] = field(default_factory=dict)
+    setup: Launch | None = None
+    laid_out_bytes: int = 0
 
 
 class Variant(Protocol[P_contra]):
@@ -97,7 +101,15 @@ class Family(Generic[P]):
         operands = {**reads, **writes, **tables}
         if lowering.scratch_bytes:
             operands["scratch"] = recorder.scratch(lowering.scratch_bytes)
-        record_launches(recorder, lowering.launches, operands)
+        record_lowering(recorder, problem.op, lowering, operands)
+
+
+def record_lowering(recorder: Recorder, op: str, lowering: Lowering, operands: Mapping[str, Operand | None]) -> None:
+    """Record a lowering's set-up and launches over one set of operands."""
+    if lowering.setup is not None:
+        laid_out = recorder.lay_out(lowering.setup, operands, lowering.laid_out_bytes, f"{op} laid out")
+        operands = {**operands, "laid_out": laid_out}
+    record_launches(recorder, lowering.launches, operands)
 
 
 def record_launches(recorder: Recorder, launches: Sequence[Launch], operands: Mapping[str, Operand | None]) -> None:

@@ -42,12 +42,15 @@ class _Stage:
         return self.writes == "y"
 
 
-def chunks_of(planes: int, plane: int) -> int:
-    """Into how many rows a plane is cut; the shape alone decides, so that sums have one order on every device."""
+def chunks_of(channels: int, plane: int) -> int:
+    """Into how many rows a plane is cut.
+
+    The shape of one image alone decides, so that sums have the same order on every device and in every batch.
+    """
     needed = -(-plane // MOST_CHUNK)
-    if plane <= 2 * LEAST_CHUNK or planes >= WANTED_ROWS:
+    if plane <= 2 * LEAST_CHUNK or channels >= WANTED_ROWS:
         return needed
-    return max(needed, min(-(-plane // LEAST_CHUNK), -(-WANTED_ROWS // max(planes, 1))))
+    return max(needed, min(-(-plane // LEAST_CHUNK), -(-WANTED_ROWS // max(channels, 1))))
 
 
 def lanes_of(elements: int) -> int:
@@ -66,17 +69,17 @@ class Tree:
 
     def lower(self, problem: GlobalPoolProblem, caps: Caps) -> Lowering:
         planes, plane = problem.planes, problem.plane
-        chunks = chunks_of(planes, plane)
+        chunks = chunks_of(problem.x_shape[1], plane)
         chunk = -(-plane // chunks)
-        offset, target = problem.x_offset, problem.y_offset
+        offset, target, partial = problem.x_offset, problem.y_offset, problem.scratch_offset
         if chunks == 1:
             stage = _Stage("x", "y", offset, target, planes, plane, 1, plane, lanes_of(plane))
             return Lowering((_launch(problem, stage, caps),))
         stages = (
-            _Stage("x", "scratch", offset, 0, planes * chunks, plane, chunks, chunk, lanes_of(chunk)),
-            _Stage("scratch", "y", 0, target, planes, chunks, 1, chunks, lanes_of(chunks)),
+            _Stage("x", "scratch", offset, partial, planes * chunks, plane, chunks, chunk, lanes_of(chunk)),
+            _Stage("scratch", "y", partial, target, planes, chunks, 1, chunks, lanes_of(chunks)),
         )
-        return Lowering(tuple(_launch(problem, stage, caps) for stage in stages), 4 * planes * chunks)
+        return Lowering(tuple(_launch(problem, stage, caps) for stage in stages), 4 * (partial + planes * chunks))
 
 
 @dataclass(frozen=True, slots=True)

@@ -106,11 +106,19 @@ async def _run_twice(
 ) -> tuple[Arrays, Arrays]:
     """What the buffers of the results hold after each of two runs over fresh poison."""
     recorder = Recorder(device.caps)
-    reads = {role: recorder.buffer(array.nbytes, Role.INPUT, role) for role, array in arrays.items()}
+    constant = {role for role in arrays if getattr(case.problem, f"{role}_constant", False)}
+    reads = {
+        role: recorder.constant(array.tobytes(), role)
+        if role in constant
+        else recorder.buffer(array.nbytes, Role.INPUT, role)
+        for role, array in arrays.items()
+    }
     writes = {role: target.buffer for role, target in targets.items()}
     family.record(recorder, case.problem, reads, writes, variant=variant)
     loaded = await device.load(recorder.finish())
-    inputs = [np.ascontiguousarray(array).reshape(-1).view(np.uint8) for array in arrays.values()]
+    inputs = [
+        np.ascontiguousarray(array).reshape(-1).view(np.uint8) for role, array in arrays.items() if role not in constant
+    ]
     results: list[Arrays] = []
     try:
         for _ in range(2):

@@ -11,7 +11,7 @@ from ..family import Family, Variant
 from .columns import GemmCol2im, Im2col
 from .depthwise import Depthwise
 from .direct import Direct, Dot
-from .gemm import ImplicitGemm, Pointwise, SplitK
+from .gemm import ImplicitGemm, Pointwise, Product, SplitK
 from .plain import Plain
 from .tiles import TILES
 from .transpose_pointwise import TransposePointwise
@@ -40,7 +40,7 @@ class ConvFamily(Family[Convolution]):
             raise KernelShapeError(f"{self.name}: {found.name} is no variant of convolution")
         if not tile:
             return found
-        if not isinstance(found, ImplicitGemm | SplitK) or tile not in TILES:
+        if not isinstance(found, Product) or tile not in TILES:
             raise KernelShapeError(f"{self.name}: tile must be one of {', '.join(TILES)} for a product, got {variant}")
         return replace(found, tile=TILES[tile])
 

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from ...caps import Caps
-from ...plan import Launch, fold_grid
+from ...plan import Launch, fold_grid, grid, pack_params
 from ...problems.conv import Convolution
-from ...shader import Constant
+from ...shader import Constant, build
 from .parameters import epilogue, half_reason, launch, shader, sums_only
 from .tiles import Tile, choose_tile
 from .variant import ConvVariant
 
 _BLOCK = 32  # terms of one chain of sums
+_PACK_WORKGROUP = 64
 _COMMON_KERNELS = {(1, k, k) for k in (1, 2, 3, 5, 7)} | {(1, 1, 3)}
 
 # split_k, in the issue's words: a grid below this many workgroups is cut along k,
@@ -42,23 +43,61 @@ def product(
     label: str,
     *,
     ranges: int = 1,
+    w: str = "w",
     w_row: int = 0,
+    by_tap: bool = False,
     x: str = "x",
     y: str = "y",
     aliases: Mapping[str, str] | None = None,
 ) -> Launch:
     """The launch of conv_gemm, k cut into `ranges`.
 
-    w_row: 0 where w lies as (M, k); else it lies as (group, k, M) in rows of so many elements.
+    w_row: 0 where w lies as (M, k); else it lies as (group, k, M) in rows of so many elements. by_tap: k runs
+    over (taps, c). w, x, y: the operands in these places.
     """
     g = problem.geometry()
     span = -(-terms(problem) // (ranges * _BLOCK)) * _BLOCK
     types = {"X": problem.dtype.wgsl, "Y": problem.dtype.wgsl, **(aliases or {})}
-    constants = {**window_constants(problem), **tile.constants, "W_BY_K": w_row > 0}
+    constants = {**window_constants(problem), **tile.constants, "W_BY_K": w_row > 0, "BY_TAP": by_tap}
     made = shader("conv_gemm", problem, constants, types)
     m_tiles, n_tiles = -(-g.m // tile.m), -(-columns(problem) // tile.n)
     workgroups = fold_grid(m_tiles * n_tiles * g.group * ranges, caps.limits)
-    return launch(made, problem, workgroups, label, (m_tiles, n_tiles, ranges, span, w_row), x=x, y=y)
+    return launch(made, problem, workgroups, label, (m_tiles, n_tiles, ranges, span, w_row), w=w, x=x, y=y)
+
+
+def product_of(
+    problem: Convolution, tile: Tile, caps: Caps, label: str, *, ranges: int = 1, y: str = "y", raw: bool = False
+) -> Launch:
+    """The product over the problem's own windows, with weights laid out once where they are constant.
+
+    raw: y takes float32 sums.
+    """
+    aliases = {"Y": "f32"} if raw else None
+    if not problem.w_constant:
+        return product(problem, tile, caps, label, ranges=ranges, y=y, aliases=aliases)
+    laid_out = replace(problem, w_offset=0)
+    row, by_tap = problem.geometry().m, takes_taps(problem, tile)
+    return product(
+        laid_out, tile, caps, label, ranges=ranges, w="laid_out", w_row=row, by_tap=by_tap, y=y, aliases=aliases
+    )
+
+
+def takes_taps(problem: Convolution, tile: Tile) -> bool:
+    """Whether k can run tap by tap, each step of the tile within one."""
+    g = problem.geometry()
+    return g.k_volume > 1 and g.c % tile.k == 0
+
+
+def laying_out(problem: Convolution, tile: Tile, caps: Caps) -> Launch | None:
+    """The set-up launch that lays constant weights out for `product_of`."""
+    if not problem.w_constant:
+        return None
+    g = problem.geometry()
+    aliases = {"T": problem.dtype.wgsl}
+    made = build("conv_pack", constants={"BY_TAP": takes_taps(problem, tile)}, aliases=aliases)
+    params = pack_params(g.group, g.c, g.m, g.k_volume, problem.w_offset)
+    workgroups = grid(math.prod(problem.w_shape), _PACK_WORKGROUP, caps.limits)
+    return Launch(made, ("w",), ("laid_out",), params, workgroups, f"{problem.op} lay out")
 
 
 def window_constants(problem: Convolution) -> dict[str, Constant]:
@@ -75,16 +114,29 @@ def window_constants(problem: Convolution) -> dict[str, Constant]:
 
 
 @dataclass(frozen=True, slots=True)
-class ImplicitGemm(ConvVariant):
-    """The product with windows gathered by the loads; runs every convolution. tile: None to choose."""
+class Product(ConvVariant):
+    """What variants by a product over the problem's own windows share. tile: None to choose."""
 
-    name: str = "implicit_gemm"
     tile: Tile | None = field(default=None, kw_only=True)
 
-    def launches(self, problem: Convolution, whole: Convolution, caps: Caps, scratch_offset: int, /) -> list[Launch]:
+    def tile_for(self, problem: Convolution) -> Tile:
+        """The tile of the product."""
         g = problem.geometry()
-        tile = self.tile or choose_tile(g.m, columns(problem), g.group)
-        return [product(problem, tile, caps, f"conv {self.name} {tile.name}")]
+        return self.tile or choose_tile(g.m, columns(problem), g.group)
+
+    def setup(self, problem: Convolution, caps: Caps, /) -> Launch | None:
+        return laying_out(problem, self.tile_for(problem), caps)
+
+
+@dataclass(frozen=True, slots=True)
+class ImplicitGemm(Product):
+    """The product with windows gathered by the loads; runs every convolution."""
+
+    name: str = "implicit_gemm"
+
+    def launches(self, problem: Convolution, whole: Convolution, caps: Caps, scratch_offset: int, /) -> list[Launch]:
+        tile = self.tile_for(whole)
+        return [product_of(problem, tile, caps, f"conv {self.name} {tile.name}")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,11 +152,10 @@ class Pointwise(ImplicitGemm):
 
 
 @dataclass(frozen=True, slots=True)
-class SplitK(ConvVariant):
+class SplitK(Product):
     """The product with k cut into ranges, each a plane of sums in the scratch, and a pass that adds them."""
 
     name: str = "split_k"
-    tile: Tile | None = field(default=None, kw_only=True)
 
     def supports(self, problem: Convolution, caps: Caps, /) -> str | None:
         if terms(problem) < 2 * _LEAST_RANGE:
@@ -118,20 +169,15 @@ class SplitK(ConvVariant):
         return self._ranges(problem) * math.prod(problem.output_shape[1:])
 
     def launches(self, problem: Convolution, whole: Convolution, caps: Caps, scratch_offset: int, /) -> list[Launch]:
-        ranges = self._ranges(whole)
-        tile = self._tile(whole)
+        ranges, tile = self._ranges(whole), self.tile_for(whole)
         sums = sums_only(problem, scratch_offset)
         label = f"conv {self.name} {tile.name} / {ranges}"
-        cut = product(sums, tile, caps, label, ranges=ranges, y="scratch", aliases={"Y": "f32"})
+        cut = product_of(sums, tile, caps, label, ranges=ranges, y="scratch", raw=True)
         return [cut, epilogue(problem, caps, ranges, scratch_offset)]
-
-    def _tile(self, problem: Convolution) -> Tile:
-        g = problem.geometry()
-        return self.tile or choose_tile(g.m, columns(problem), g.group)
 
     def _workgroups(self, problem: Convolution) -> int:
         g = problem.geometry()
-        return self._tile(problem).workgroups(g.m, columns(problem)) * g.group
+        return self.tile_for(problem).workgroups(g.m, columns(problem)) * g.group
 
     def _ranges(self, problem: Convolution) -> int:
         """Ranges of k: the shape alone decides, and a forced split makes two at least."""

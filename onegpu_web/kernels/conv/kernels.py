@@ -12,7 +12,7 @@ from ...errors import KernelShapeError
 from ...plan import Operand, Recorder, separate
 from ...problems.conv import Convolution, ConvProblem
 from ...problems.conv_transpose import ConvTransposeProblem
-from ..family import record_launches
+from ..family import record_lowering
 from .families import CONV, CONV_TRANSPOSE, ConvFamily
 from .variant import ConvVariant
 
@@ -123,7 +123,7 @@ class ConvKernels:
             raise KernelShapeError(f"{problem.op}: scratch_offset must be non-negative, got {scratch_offset}")
         room = max(0, scratch.size_bytes // 4 - scratch_offset)
         lowering = variant.lower_within(problem, self.caps, room, scratch_offset)
-        record_launches(recorder, lowering.launches, {**operands, "scratch": scratch})
+        record_lowering(recorder, problem.op, lowering, {**operands, "scratch": scratch})
 
     def _choose(self, problem: Convolution, half: bool) -> ConvVariant:
         problem = _as_half(problem, half)

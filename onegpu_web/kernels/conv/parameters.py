@@ -61,14 +61,15 @@ def launch(
     label: str,
     more: tuple[int, ...] = (),
     *,
+    w: str = "w",
     x: str = "x",
     y: str = "y",
 ) -> Launch:
     """A launch over the operands in the shaders' common order, with the common parameters.
 
-    x, y: the operands read as x and written as y (`scratch`, in variants of several launches).
+    w, x, y: the operands in these places, where they are not the problem's.
     """
-    return Launch(made, (x, *READS[1:]), (y,), params(problem, *more), workgroups, label)
+    return Launch(made, (x, w, *READS[2:]), (y,), params(problem, *more), workgroups, label)
 
 
 def sums_only(problem: C, y_offset: int) -> C:

@@ -37,6 +37,10 @@ class ConvVariant:
         """The launches for `problem`, some images of `whole`, which alone decides the order of sums."""
         raise NotImplementedError
 
+    def setup(self, problem: Convolution, caps: Caps, /) -> Launch | None:
+        """A launch when the plan is loaded, which writes `laid_out` (constant weights, as large as w)."""
+        return None
+
     def lower(self, problem: Convolution, caps: Caps, /) -> Lowering:
         """The launches with scratch of the plan's own."""
         one = self.image_scratch(problem, caps)
@@ -59,7 +63,9 @@ class ConvVariant:
         for first in range(0, images, step):
             part = some_images(problem, first, min(step, images - first))
             made += self.launches(part, problem, caps, scratch_offset)
-        return Lowering(tuple(made), 4 * (scratch_offset + one * step) if one else 0)
+        scratch_bytes = 4 * (scratch_offset + one * step) if one else 0
+        laid_out_bytes = math.prod(problem.w_shape) * problem.dtype.size_bytes
+        return Lowering(tuple(made), scratch_bytes, setup=self.setup(problem, caps), laid_out_bytes=laid_out_bytes)
 
 
 def some_images(problem: C, first: int, count: int) -> C:

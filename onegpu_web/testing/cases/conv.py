@@ -152,4 +152,14 @@ _TILES = [
     for name in TILES
 ]  # fmt: skip
 
-CASES = [*_edges(), *_channels(), *_EXTENTS, *_SUMS, *_FUSED, *_HALF, *_TILES]
+_CONSTANT = [
+    _case("constant_w", (2, 20, 9, 7), (37, 20, 3, 3), pads=(1, 1, 1, 1), has_bias=True, w_constant=True, w_offset=3),
+    _case("constant_w_by_tap", (2, 32, 9, 7), (37, 32, 3, 3), pads=(1, 0, 1, 2), has_bias=True, w_constant=True),
+    _case("constant_w_groups", (2, 96, 5, 7), (66, 32, 3, 3), pads=(1, 1, 1, 1), group=3, has_bias=True,
+          w_constant=True),
+    _case("constant_w_pointwise", (1, 260, 9, 7), (37, 260, 1, 1), has_bias=True, w_constant=True),
+    _case("constant_w_3d", (1, 16, 5, 4, 7), (9, 16, 2, 3, 3), pads=(1,) * 6, has_bias=True, w_constant=True),
+    _case("constant_w_half", (2, 32, 9, 7), (37, 32, 3, 3), pads=(1, 1, 1, 1), w_constant=True, dtype=FLOAT16),
+]  # fmt: skip
+
+CASES = [*_edges(), *_channels(), *_EXTENTS, *_SUMS, *_FUSED, *_HALF, *_CONSTANT, *_TILES]
