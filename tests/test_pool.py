@@ -92,7 +92,7 @@ def test_equal_maxima_give_the_first_index() -> None:
 
 
 @pytest.mark.parametrize(
-    ("planes", "plane", "chunks"),
+    ("channels", "plane", "chunks"),
     [
         (1, 4096 * 4096, 1024),
         (2048, 49, 1),
@@ -102,8 +102,8 @@ def test_equal_maxima_give_the_first_index() -> None:
         (1, 8192, 1),
     ],
 )
-def test_long_planes_are_cut_where_they_are_few(planes: int, plane: int, chunks: int) -> None:
-    assert pool_global.chunks_of(planes, plane) == chunks
+def test_long_planes_are_cut_where_they_are_few(channels: int, plane: int, chunks: int) -> None:
+    assert pool_global.chunks_of(channels, plane) == chunks
 
 
 @pytest.mark.parametrize("plane", [1, 3, 49, 1000, 65_536, 4096 * 4096])

@@ -160,12 +160,14 @@ def test_half_of_an_element_rounds_up_with_a_policy() -> None:
 @pytest.mark.parametrize(
     ("problem", "variant"),
     [
-        (ResizeProblem((1, 2, 4, 4), scales=(1, 1, 2, 2)), "upscale"),
-        (ResizeProblem((1, 4, 4, 2), scales=(1, 3, 2, 1), coordinate_transformation_mode="asymmetric",
+        (ResizeProblem((1, 2, 4, 40), scales=(1, 1, 2, 2)), "upscale"),
+        (ResizeProblem((1, 2, 4, 4), scales=(1, 1, 2, 2)), "plain"),
+        (ResizeProblem((1, 4, 9, 2), scales=(1, 3, 2, 1), coordinate_transformation_mode="asymmetric",
                        nearest_mode="floor"), "upscale"),
         (ResizeProblem((1, 2, 4, 4), scales=(1, 1, 2, 2), dtype=UINT8), "plain"),
         (ResizeProblem((1, 2, 4, 4), scales=(1, 1, 1.5, 2)), "plain"),
         (ResizeProblem((1, 2, 4, 4), scales=(1, 1, 2, 2), mode="linear"), "plain"),
+        (ResizeProblem((1, 4, 4, 4), scales=(1, 1, 2, 2), mode="linear"), "planes"),
         (ResizeProblem((1, 2, 64, 64), scales=(1, 1, 2, 2), mode="cubic"), "separable"),
         (ResizeProblem((1, 2, 64, 64), scales=(1, 1, 0.2, 0.2), mode="linear", antialias=True), "separable"),
     ],

@@ -110,16 +110,19 @@ class PoolProblem:
         outs = [w.output_extent(size, ceil_mode=ceil_mode) for w, size in zip(self.windows, self.spatial, strict=True)]
         return (*self.x_shape[:2], *outs)
 
-    def one_image(self) -> PoolProblem:
-        """The same problem for a batch of one."""
-        return replace(self, x_shape=(1, *self.x_shape[1:]))
+    @property
+    def operands(self) -> dict[str, tuple[tuple[int, ...], DType]]:
+        """Shape and element type of each operand."""
+        made = {"x": (self.x_shape, self.dtype), "y": (self.output_shape, self.dtype)}
+        return made | ({"indices": (self.output_shape, INT32)} if self.indices else {})
 
 
 @dataclass(frozen=True, slots=True)
 class GlobalPoolProblem:
     """GlobalMaxPool, GlobalAveragePool or GlobalLpPool: x (N, C, D1..Dn), any n >= 1, to y (N, C, 1..1).
 
-    NaN as in PoolProblem. Source: ONNX GlobalMaxPool-22, GlobalAveragePool-22, GlobalLpPool-22.
+    NaN as in PoolProblem. scratch_offset is in float32 elements.
+    Source: ONNX GlobalMaxPool-22, GlobalAveragePool-22, GlobalLpPool-22.
     """
 
     kind: str
@@ -128,6 +131,7 @@ class GlobalPoolProblem:
     dtype: DType = FLOAT32
     x_offset: int = 0
     y_offset: int = 0
+    scratch_offset: int = 0
 
     def __post_init__(self) -> None:
         sizes.one_of("global_pool", "kind", self.kind, KINDS)
@@ -136,6 +140,7 @@ class GlobalPoolProblem:
         sizes.operand(self.op, "x", self.x_shape, self.x_offset)
         sizes.integers(self.op, "x_shape[2:]", self.x_shape[2:], len(self.x_shape) - 2, 1)
         sizes.operand(self.op, "y", self.output_shape, self.y_offset)
+        sizes.operand(self.op, "scratch", self.x_shape, self.scratch_offset)
         sizes.element_type(self.op, self.dtype, MAX_TYPES if self.kind == "max" else FLOATS)
         if not (math.isfinite(self.p) and self.p > 0):
             raise KernelShapeError(f"{self.op}: p must be a positive number, got {self.p}")
@@ -159,6 +164,17 @@ class GlobalPoolProblem:
         """(N, C, 1..1)."""
         return (*self.x_shape[:2], *(1 for _ in self.x_shape[2:]))
 
-    def one_image(self) -> GlobalPoolProblem:
-        """The same problem for a batch of one."""
-        return replace(self, x_shape=(1, *self.x_shape[1:]))
+    @property
+    def operands(self) -> dict[str, tuple[tuple[int, ...], DType]]:
+        """Shape and element type of each operand."""
+        return {"x": (self.x_shape, self.dtype), "y": (self.output_shape, self.dtype)}
+
+    def images(self, first: int, count: int) -> GlobalPoolProblem:
+        """The problem for `count` images of the batch from `first` on, on the same buffers."""
+        skipped = first * self.x_shape[1]
+        return replace(
+            self,
+            x_shape=(count, *self.x_shape[1:]),
+            x_offset=self.x_offset + skipped * self.plane,
+            y_offset=self.y_offset + skipped,
+        )

@@ -33,7 +33,8 @@ class ResizeProblem:
     x_shape: any rank. Either scales (taken as float32) or sizes, one for each of `axes` (() means all, in
     order; negative ones count from the back). roi: starts, then ends, likewise; () is the whole input.
     extrapolation_value: for tf_crop_and_resize, converted to dtype. Nearest moves any dtype bit for bit;
-    linear and cubic are for floats. exclude_outside says nothing about nearest. Offsets are in elements.
+    linear and cubic are for floats. exclude_outside says nothing about nearest. Offsets are in elements,
+    scratch_offset in float32 elements.
     Source: ONNX Resize-19.
     """
 
@@ -53,6 +54,7 @@ class ResizeProblem:
     dtype: DType = FLOAT32
     x_offset: int = 0
     y_offset: int = 0
+    scratch_offset: int = 0
 
     def __post_init__(self) -> None:
         check.operand(self.op, "x", self.x_shape, self.x_offset)
@@ -74,6 +76,7 @@ class ResizeProblem:
                 f"{self.op}: cubic_coeff_a and roi must be finite, got {self.cubic_coeff_a}, {self.roi}"
             )
         check.operand(self.op, "y", self.output_shape, self.y_offset)
+        check.operand(self.op, "scratch", (), self.scratch_offset)
         if math.prod(self.output_shape) and not all(self.x_shape):
             raise KernelShapeError(f"{self.op}: x must have elements, got {self.x_shape} for {self.output_shape}")
 
@@ -144,9 +147,22 @@ class ResizeProblem:
         made = {index: taps(axis, self.rule) for index, axis in self.geometry.items() if not axis.is_kept}
         return {index: made[index] for index in sorted(made) if not made[index].is_identity}
 
-    def one_image(self) -> ResizeProblem:
-        """The same problem for a batch of one. The first axis must not be resized."""
-        return replace(self, x_shape=(1, *self.x_shape[1:]))
+    @property
+    def operands(self) -> dict[str, tuple[tuple[int, ...], DType]]:
+        """Shape and element type of each operand."""
+        return {"x": (self.x_shape, self.dtype), "y": (self.output_shape, self.dtype)}
+
+    def images(self, first: int, count: int) -> ResizeProblem:
+        """The problem for `count` images of the batch from `first` on, on the same buffers; axis 0 must be kept."""
+        return replace(
+            self,
+            x_shape=(count, *self.x_shape[1:]),
+            x_offset=self.x_offset + first * math.prod(self.x_shape[1:]),
+            y_offset=self.y_offset + first * math.prod(self.output_shape[1:]),
+            sizes=tuple(count if axis == 0 else size for axis, size in zip(self.resized_axes, self.sizes, strict=True))
+            if self.sizes
+            else (),
+        )
 
 
 def _single(value: float) -> float:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from array import array
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 OUTSIDE = 0xFFFFFFFF  # the start of an output that takes extrapolation_value
@@ -52,34 +52,36 @@ class Rule:
 class Taps:
     """Output i is the sum of weights[i * width + k] * input[starts[i] + k] over k < width, or is OUTSIDE.
 
-    All reads lie within the input. weights is empty for nearest, whose width is 1.
+    All reads lie within the input. weights is empty for nearest, whose width is 1. is_identity: every output
+    is the input at its place.
     """
 
     size: int
     width: int
     starts: array[int]
     weights: array[float] = field(default_factory=lambda: array("f"))
+    is_identity: bool = False
 
     @property
     def out(self) -> int:
         """Outputs."""
         return len(self.starts)
 
-    @property
-    def is_identity(self) -> bool:
-        """Whether every output is the input at its place."""
-        same = self.out == self.size and self.width == 1
-        return same and all(i == s for i, s in enumerate(self.starts)) and all(w == 1.0 for w in self.weights)
-
 
 def identity(size: int, *, weighted: bool) -> Taps:
     """The taps that change nothing."""
-    return Taps(size, 1, array("I", range(size)), array("f", [1.0] * size if weighted else []))
+    return Taps(size, 1, array("I", range(size)), array("f", [1.0] * size if weighted else []), True)
 
 
 @lru_cache(maxsize=256)
 def taps(axis: Axis, rule: Rule) -> Taps:
     """The taps of a resize along one axis."""
+    made = _taps(axis, rule)
+    same = made.out == axis.size and made.width == 1 and all(w == 1.0 for w in made.weights)
+    return replace(made, is_identity=same and all(i == start for i, start in enumerate(made.starts)))
+
+
+def _taps(axis: Axis, rule: Rule) -> Taps:
     if axis.out == 0:
         return Taps(axis.size, 1, array("I"))
     points = coordinates(axis, rule)
