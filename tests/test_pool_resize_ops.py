@@ -10,6 +10,7 @@ from onnx import helper, numpy_helper
 
 from onegpu_web import InferenceSession, ops
 from onegpu_web.device import Device
+from onegpu_web.errors import UnsupportedError
 from onegpu_web.problems.grid_sample import GridSampleProblem
 from onegpu_web.problems.pool import GlobalPoolProblem, PoolProblem
 from onegpu_web.problems.resize import ResizeProblem
@@ -95,6 +96,37 @@ def test_auto_pad_beside_pads_decides(device: Device) -> None:
     attributes = {"kernel_shape": [2, 2], "auto_pad": "SAME_UPPER", "pads": [0, 0, 0, 0]}
     want = pool_reference.pool(PoolProblem("max", X.shape, (2, 2), auto_pad="SAME_UPPER"), X)["y"]
     assert np.array_equal(run(device, "MaxPool", attributes, 12), want)
+
+
+@pytest.mark.parametrize("op", ["MaxPool", "AveragePool", "LpPool"])
+def test_a_window_over_the_whole_plane_is_a_global_pool(device: Device, op: str) -> None:
+    kind = {"MaxPool": "max", "AveragePool": "average", "LpPool": "lp"}[op]
+    problem = PoolProblem(kind, X.shape, (6, 5))
+    assert problem.covers_planes
+    assert not PoolProblem(kind, X.shape, (6, 4)).covers_planes
+    assert not PoolProblem(kind, X.shape, (6, 5), pads=(0, 0, 0, 1)).covers_planes
+    close(run(device, op, {"kernel_shape": [6, 5]}, 12), pool_reference.pool(problem, X)["y"])
+
+
+def test_interpolating_integers_is_refused() -> None:
+    with pytest.raises(UnsupportedError, match="mode linear must be of floats, got uint8"):
+        ops.resize_sync(np.ones((1, 1, 2, 2), np.uint8), sizes=(1, 1, 4, 4), mode="linear")
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float16, np.int32, np.uint8, np.int8, np.bool_, np.int64])
+def test_nearest_moves_any_type(dtype: Any) -> None:
+    x = np.random.default_rng(3).integers(0, 100, (1, 2, 5, 7)).astype(dtype)
+    got = ops.resize_sync(x, sizes=(1, 2, 15, 14), coordinate_transformation_mode="asymmetric", nearest_mode="floor")
+    assert got.dtype == dtype
+    assert np.array_equal(got, x.repeat(3, 2).repeat(2, 3))
+
+
+def test_an_empty_batch_gives_an_empty_result() -> None:
+    none = np.zeros((0, 3, 6, 6), np.float32)
+    assert ops.max_pool_sync(none, (2, 2), strides=(2, 2)).shape == (0, 3, 3, 3)
+    assert ops.average_pool_sync(none, (3, 3)).shape == (0, 3, 4, 4)
+    assert ops.global_average_pool_sync(none).shape == (0, 3, 1, 1)
+    assert ops.resize_sync(none, scales=(1, 1, 2, 2), mode="linear").shape == (0, 3, 12, 12)
 
 
 def test_lp_pools() -> None:

@@ -1,11 +1,12 @@
 // GridSample: x read at the places of a grid, in two or three dimensions.
 //
-// x: (n, channels, d, h, w) T; grid: (n, positions, 3 or 2) f32, x before y before z, in -1..1;
+// x: (n, channels, d, h, w) T; grid: (n, positions, 3 or 2) G, x before y before z, in -1..1;
 // y: (n, channels, positions) T. Two dimensions are a volume of depth 1.
 // Thread: one position and CHANNELS channels, which share their taps.
 // Bindings: x, grid, y, params. Source: ONNX GridSample-22.
 
 alias T = f32;
+alias G = f32;
 const TAPS: u32 = 2u;        // along an axis: 1 nearest, 2 linear, 4 cubic
 const VOLUME: bool = false;  // three dimensions
 const CHANNELS: u32 = 1u;
@@ -28,7 +29,7 @@ struct Params {
 }
 
 @group(0) @binding(0) var<storage, read> x: array<T>;
-@group(0) @binding(1) var<storage, read> grid: array<f32>;
+@group(0) @binding(1) var<storage, read> grid: array<G>;
 @group(0) @binding(2) var<storage, read_write> y: array<T>;
 @group(0) @binding(3) var<uniform> params: Params;
 
@@ -138,11 +139,11 @@ fn main(@builtin(workgroup_id) id: vec3u, @builtin(num_workgroups) groups: vec3u
   let block = thread / params.positions % params.blocks;
   let n = thread / (params.positions * params.blocks);
   let at = params.grid_offset + (n * params.positions + position) * select(2u, 3u, VOLUME);
-  let u = axis_of(grid[at], params.w);
-  let v = axis_of(grid[at + 1u], params.h);
+  let u = axis_of(f32(grid[at]), params.w);
+  let v = axis_of(f32(grid[at + 1u]), params.h);
   var z = Axis(vec4i(0), vec4f(1.0));
   if (VOLUME) {
-    z = axis_of(grid[at + 2u], params.d);
+    z = axis_of(f32(grid[at + 2u]), params.d);
   }
   for (var c = block * CHANNELS; c < min(block * CHANNELS + CHANNELS, params.channels); c++) {
     let plane = n * params.channels + c;

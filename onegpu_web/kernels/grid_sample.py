@@ -24,7 +24,7 @@ class Positions:
     channels: int
 
     def supports(self, problem: GridSampleProblem, caps: Caps) -> str | None:
-        if problem.dtype is FLOAT16 and "shader-f16" not in caps.features:
+        if FLOAT16 in (problem.dtype, problem.grid_dtype) and "shader-f16" not in caps.features:
             return "float16 arithmetic needs the feature shader-f16"
         if problem.x_shape[1] < self.channels:
             return f"channels must be at least {self.channels}, got {problem.x_shape[1]}"
@@ -42,7 +42,7 @@ class Positions:
                 "CHANNELS": self.channels,
                 "WORKGROUP": WORKGROUP,
             },
-            aliases={"T": problem.dtype.wgsl},
+            aliases={"T": problem.dtype.wgsl, "G": problem.grid_dtype.wgsl},
         )
         threads = n * blocks * positions
         depth, height, width = [1] * (3 - len(spatial)) + spatial

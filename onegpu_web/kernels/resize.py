@@ -136,6 +136,9 @@ class Separable:
         direct = math.prod(problem.output_shape) * at_once
         if cost >= direct:
             return f"{direct:,} reads at once are fewer than {cost:,} in two launches ({order})"
+        scratch_bytes, most = self.lower(problem, caps).scratch_bytes, caps.limits.max_storage_buffer_binding_size
+        if scratch_bytes > most:
+            return f"the scratch must fit a binding of {most:,} bytes, got {scratch_bytes:,}"
         return None
 
     def lower(self, problem: ResizeProblem, caps: Caps) -> Lowering:

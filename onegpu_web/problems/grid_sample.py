@@ -16,8 +16,8 @@ PADDING_MODES = ("zeros", "border", "reflection")
 class GridSampleProblem:
     """x read at the places that a grid names.
 
-    x: (N, C, H, W) or (N, C, D, H, W). grid: (N, OH, OW, 2) or (N, OD, OH, OW, 3), float32, x before y before z,
-    from -1 to 1 over the input. y: (N, C, OH, OW) or (N, C, OD, OH, OW). Coordinates are worked out in
+    x: (N, C, H, W) or (N, C, D, H, W). grid: (N, OH, OW, 2) or (N, OD, OH, OW, 3), of grid_dtype, x before y
+    before z, from -1 to 1 over the input. y: (N, C, OH, OW) or (N, C, OD, OH, OW). Coordinates are worked out in
     float32, step by step as in the operator's definition. Offsets are in elements.
     Source: ONNX GridSample-22.
     """
@@ -28,6 +28,7 @@ class GridSampleProblem:
     padding_mode: str = "zeros"
     align_corners: bool = False
     dtype: DType = FLOAT32
+    grid_dtype: DType = FLOAT32
     x_offset: int = 0
     grid_offset: int = 0
     y_offset: int = 0
@@ -45,7 +46,8 @@ class GridSampleProblem:
             )
         sizes.one_of(self.op, "mode", self.mode, MODES)
         sizes.one_of(self.op, "padding_mode", self.padding_mode, PADDING_MODES)
-        sizes.element_type(self.op, self.dtype, (FLOAT32, FLOAT16))
+        for dtype in (self.dtype, self.grid_dtype):
+            sizes.element_type(self.op, dtype, (FLOAT32, FLOAT16))
         sizes.operand(self.op, "y", self.output_shape, self.y_offset)
 
     @property

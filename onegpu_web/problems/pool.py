@@ -111,6 +111,12 @@ class PoolProblem:
         return (*self.x_shape[:2], *outs)
 
     @property
+    def covers_planes(self) -> bool:
+        """Whether each plane is one window, without padding."""
+        rows = zip(self.windows, self.spatial, self.output_shape[2:], strict=True)
+        return all(w.extent == size == w.kernel and w.pad_begin == w.pad_end == 0 and o == 1 for w, size, o in rows)
+
+    @property
     def operands(self) -> dict[str, tuple[tuple[int, ...], DType]]:
         """Shape and element type of each operand."""
         made = {"x": (self.x_shape, self.dtype), "y": (self.output_shape, self.dtype)}

@@ -19,7 +19,10 @@ _KINDS = {
 
 
 def pool(node: NodeView) -> list[Lowered]:
-    """MaxPool-22 (with Indices), AveragePool-22, LpPool-22: x (N, C, D1..Dn)."""
+    """MaxPool-22 (with Indices), AveragePool-22, LpPool-22: x (N, C, D1..Dn).
+
+    A window as large as the input is a global pool, whose kernels do not leave a plane to one thread.
+    """
     x, kernel_shape = node.required(0), node.node.get_ints("kernel_shape")
     if kernel_shape is None:
         raise ModelError(f"{node.node.label}: kernel_shape must be there")
@@ -42,6 +45,9 @@ def pool(node: NodeView) -> list[Lowered]:
         dtype=x.stored,
     )
     writes = {"y": node.output(0, problem.output_shape, x.dtype)}
+    if not indices and problem.covers_planes:
+        whole = GlobalPoolProblem(problem.kind, x.shape, p=problem.p, dtype=x.stored)
+        return [Step(pool_global.FAMILY, whole, {"x": x.name}, writes)]
     if indices:
         writes["indices"] = node.output(1, problem.output_shape, "int64")
     return [Step(pool_kernels.FAMILY, problem, {"x": x.name}, writes)]

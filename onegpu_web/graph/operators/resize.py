@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ...errors import KernelShapeError
+from ...dtypes import FLOAT16, FLOAT32
+from ...errors import KernelShapeError, UnsupportedError
 from ...kernels.resize import FAMILY
 from ...problems.resize import ResizeProblem
 from ..lowering import Lowered, NodeView, Step
@@ -13,6 +14,9 @@ def resize(node: NodeView) -> list[Lowered]:
     if node.opset < 11:
         return upsample(node)
     attributes = node.node
+    mode = attributes.get_str("mode", "nearest")
+    if mode != "nearest" and node.required(0).stored not in (FLOAT32, FLOAT16):
+        raise UnsupportedError(f"{attributes.label}: mode {mode} must be of floats, got {node.required(0).dtype}")
     problem = ResizeProblem(
         node.required(0).shape,
         scales=_floats(node, 2),
@@ -20,7 +24,7 @@ def resize(node: NodeView) -> list[Lowered]:
         axes=attributes.get_ints("axes") or (),
         # An exporter's placeholder in other modes; its values then may not even be known.
         roi=_floats(node, 1) if attributes.get_str(_COORDINATES, "") == "tf_crop_and_resize" else (),
-        mode=attributes.get_str("mode", "nearest"),
+        mode=mode,
         coordinate_transformation_mode=attributes.get_str(_COORDINATES, "half_pixel"),
         nearest_mode=attributes.get_str("nearest_mode", "round_prefer_floor"),
         cubic_coeff_a=attributes.get_float("cubic_coeff_a", -0.75),

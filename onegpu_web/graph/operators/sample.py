@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...errors import ModelError, UnsupportedError
+from ...errors import ModelError
 from ...kernels import col2im as col2im_kernels
 from ...kernels import grid_sample as grid_sample_kernels
 from ...kernels import max_unpool as max_unpool_kernels
@@ -48,8 +48,6 @@ def col2im(node: NodeView) -> list[Lowered]:
 def grid_sample(node: NodeView) -> list[Lowered]:
     """GridSample-22; opset 16 says bilinear and bicubic for linear and cubic."""
     x, grid = node.required(0), node.required(1)
-    if grid.dtype != "float32":
-        raise UnsupportedError(f"{node.node.label}: grid must be float32, got {grid.dtype}")
     mode = node.node.get_str("mode", "linear")
     problem = GridSampleProblem(
         x.shape,
@@ -58,6 +56,7 @@ def grid_sample(node: NodeView) -> list[Lowered]:
         padding_mode=node.node.get_str("padding_mode", "zeros"),
         align_corners=node.node.get_int("align_corners", 0) != 0,
         dtype=x.stored,
+        grid_dtype=grid.stored,
     )
     y = node.output(0, problem.output_shape, x.dtype)
     return [Step(grid_sample_kernels.FAMILY, problem, {"x": x.name, "grid": grid.name}, {"y": y})]

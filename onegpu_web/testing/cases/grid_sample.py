@@ -20,7 +20,8 @@ __all__ = ["CASES", "FAMILY", "arrays", "expected"]
 def arrays(problem: GridSampleProblem, rng: np.random.Generator) -> Arrays:
     """x and grid, flat, behind their offsets."""
     x = rng.standard_normal(problem.x_offset + math.prod(problem.x_shape)).astype(problem.dtype.name)
-    grid = rng.uniform(-1.7, 1.7, problem.grid_offset + math.prod(problem.grid_shape)).astype(np.float32)
+    grid = rng.uniform(-1.7, 1.7, problem.grid_offset + math.prod(problem.grid_shape))
+    grid = grid.astype(problem.grid_dtype.name)
     return {"x": x, "grid": grid}
 
 
@@ -56,4 +57,5 @@ CASES = [
         GridSampleProblem((1, 3, 5, 6), (1, 4, 4, 2), padding_mode="border", x_offset=5, grid_offset=3, y_offset=7),
     ),
     Case("half", GridSampleProblem((1, 9, 5, 6), (1, 4, 5, 2), dtype=FLOAT16, x_offset=1, y_offset=3), 2e-3),
+    Case("half_grid", GridSampleProblem((1, 2, 5, 6), (1, 4, 5, 2), dtype=FLOAT16, grid_dtype=FLOAT16), 2e-3),
 ]
