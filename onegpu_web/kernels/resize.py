@@ -20,7 +20,7 @@ from .pool import words
 WORKGROUP = 64
 PER_THREAD = 4  # outputs of a row that a thread of resize_upscale makes
 KNOWN_WIDTH = 4  # wider windows, those of antialias, share one shader
-PLANES = 4  # of which a thread of resize_planes makes the same place
+PLANES = 4  # of which a thread of resize_planes makes the same place, at most
 LEAST_LENGTH = 32  # shorter output rows leave most of a workgroup of resize_upscale idle
 LEAST_TAPS = 9  # fewer are as fast at once (H200, wgpu-py, 2026-11: 151 us against 159 for bilinear to 513 x 513)
 SPAN = 3  # neighbouring axes that one launch resizes
@@ -174,8 +174,8 @@ class Planes:
         widest = max((t.width for t in made.values()), default=0)
         if not 1 <= widest <= KNOWN_WIDTH:
             return f"windows must have 1 to {KNOWN_WIDTH} taps, got {widest}"
-        if math.prod(problem.x_shape[: min(made)]) < PLANES:
-            return f"{PLANES} planes or more must lie before the resized axes, got shape {problem.x_shape}"
+        if math.prod(problem.x_shape[: min(made)]) < 2:
+            return f"several planes must lie before the resized axes, got shape {problem.x_shape}"
         return None
 
     def lower(self, problem: ResizeProblem, caps: Caps) -> Lowering:
@@ -241,8 +241,8 @@ def lower_spans(problem: ResizeProblem, spans: Sequence[tuple[int, int]], caps: 
         )
         if not weighted:
             launches.append(_copy(problem, step, tables, caps))
-        elif planes > 1 and max(t.width for t in step.taps) <= KNOWN_WIDTH:
-            launches.append(_planes(problem, step, tables, caps, planes))
+        elif min(planes, step.outer) > 1 and max(t.width for t in step.taps) <= KNOWN_WIDTH:
+            launches.append(_planes(problem, step, tables, caps, min(planes, step.outer)))
         else:
             launches.append(_weighted(problem, step, tables, caps))
         shape[first : last + 1] = [t.out for t in axes]
