@@ -28,7 +28,8 @@ SCATTER = ConvTransposeProblem((3, 9, 5, 6), (9, 5, 3, 3), strides=(2, 2), pads=
     [
         (ConvProblem((1, 6, 9, 9), (6, 1, 3, 3), group=6), "depthwise"),
         (ConvProblem((1, 6, 9, 9), (18, 1, 3, 3), group=6), "depthwise"),
-        (ConvProblem((1, 3, 224, 224), (64, 3, 7, 7), pads=(3,) * 4, strides=(2, 2)), "direct"),
+        (ConvProblem((1, 3, 224, 224), (64, 3, 7, 7), pads=(3,) * 4, strides=(2, 2)), "implicit_gemm"),
+        (ConvProblem((1, 3, 224, 224), (16, 3, 3, 3), pads=(1,) * 4, strides=(2, 2)), "direct"),
         (ConvProblem((1, 96, 1, 1), (24, 96, 1, 1)), "dot"),
         (ConvProblem((1, 256, 14, 14), (256, 256, 3, 3), pads=(1,) * 4), "split_k"),
         (ConvProblem((8, 64, 56, 56), (256, 64, 1, 1)), "pointwise"),

@@ -10,7 +10,7 @@ from ...plan import Launch, grid
 from ...problems.conv import Convolution, ConvProblem
 from .gemm import product
 from .parameters import READS, half_reason, params, shader, sums_only
-from .tiles import choose_tile
+from .tiles import Size, choose_tile
 from .variant import ConvVariant
 
 _WORKGROUP = 64
@@ -61,7 +61,7 @@ class Im2col(ConvVariant):
             slope_offset=problem.slope_offset,
             y_offset=problem.y_offset,
         )
-        tile = choose_tile(g.m, g.n * g.y_volume, g.group)
+        tile, _ = choose_tile(Size(g.m, g.n * g.y_volume, terms, g.group))
         label = f"conv {self.name} {tile.name}"
         return [writing, product(flat, tile, caps, label, x="scratch", aliases={"X": "f32"})]
 
@@ -95,7 +95,7 @@ class GemmCol2im(ConvVariant):
             w_offset=problem.w_offset,
             y_offset=scratch_offset,
         )
-        tile = choose_tile(rows, g.n * g.x_volume, g.group)
+        tile, _ = choose_tile(Size(rows, g.n * g.x_volume, g.c, g.group))
         label = f"conv_transpose {self.name} {tile.name}"
         gathering = Launch(
             shader("conv_col2im", problem),

@@ -33,7 +33,8 @@ class Direct(ConvVariant):
         return half_reason(problem, caps)
 
     def suits(self, problem: Convolution, /) -> bool:
-        return problem.w_shape[1] <= _FEW_CHANNELS or problem.geometry().m <= _ROWS[1]
+        m = problem.geometry().m
+        return m <= _ROWS[1] or (problem.w_shape[1] <= _FEW_CHANNELS and m <= _ROWS[2])
 
     def launches(self, problem: Convolution, whole: Convolution, caps: Caps, scratch_offset: int, /) -> list[Launch]:
         g = problem.geometry()

@@ -11,18 +11,11 @@ from ...plan import Launch, fold_grid, grid, pack_params
 from ...problems.conv import Convolution
 from ...shader import Constant, build
 from .parameters import epilogue, half_reason, launch, shader, sums_only
-from .tiles import Tile, choose_tile
+from .tiles import BLOCK, TILES, Size, Tile, choose_tile, possible_ranges, span_of, time_us
 from .variant import ConvVariant
 
-_BLOCK = 32  # terms of one chain of sums
 _PACK_WORKGROUP = 64
 _COMMON_KERNELS = {(1, k, k) for k in (1, 2, 3, 5, 7)} | {(1, 1, 3)}
-
-# split_k, in the issue's words: a grid below this many workgroups is cut along k,
-_FEW_WORKGROUPS = 384
-_WANTED_WORKGROUPS = 512
-_MOST_RANGES = 16
-_LEAST_RANGE = 128  # terms
 
 
 def terms(problem: Convolution) -> int:
@@ -34,6 +27,12 @@ def columns(problem: Convolution) -> int:
     """n of the product: pixels of all images."""
     g = problem.geometry()
     return g.n * g.y_volume
+
+
+def size_of(problem: Convolution) -> Size:
+    """The product of one group, and how many groups there are."""
+    g = problem.geometry()
+    return Size(g.m, columns(problem), terms(problem), g.group)
 
 
 def product(
@@ -56,7 +55,7 @@ def product(
     over (taps, c). w, x, y: the operands in these places.
     """
     g = problem.geometry()
-    span = -(-terms(problem) // (ranges * _BLOCK)) * _BLOCK
+    span = span_of(terms(problem), ranges)
     types = {"X": problem.dtype.wgsl, "Y": problem.dtype.wgsl, **(aliases or {})}
     constants = {**window_constants(problem), **tile.constants, "W_BY_K": w_row > 0, "BY_TAP": by_tap}
     made = shader("conv_gemm", problem, constants, types)
@@ -121,8 +120,7 @@ class Product(ConvVariant):
 
     def tile_for(self, problem: Convolution) -> Tile:
         """The tile of the product."""
-        g = problem.geometry()
-        return self.tile or choose_tile(g.m, columns(problem), g.group)
+        return self.tile or choose_tile(size_of(problem))[0]
 
     def setup(self, problem: Convolution, caps: Caps, /) -> Launch | None:
         return laying_out(problem, self.tile_for(problem), caps)
@@ -158,31 +156,31 @@ class SplitK(Product):
     name: str = "split_k"
 
     def supports(self, problem: Convolution, caps: Caps, /) -> str | None:
-        if terms(problem) < 2 * _LEAST_RANGE:
-            return f"fewer than {2 * _LEAST_RANGE} terms in a sum"
+        if terms(problem) <= BLOCK:
+            return f"no more than {BLOCK} terms in a sum"
         return half_reason(problem, caps)
 
     def suits(self, problem: Convolution, /) -> bool:
-        return self._workgroups(problem) < _FEW_WORKGROUPS and terms(problem) >= 8 * _BLOCK
+        size = size_of(problem)
+        if size.k <= BLOCK:
+            return False
+        return time_us(size, *self._cut(problem)) < time_us(size, *choose_tile(size))
+
+    def tile_for(self, problem: Convolution) -> Tile:
+        return self._cut(problem)[0]
 
     def image_scratch(self, problem: Convolution, caps: Caps, /) -> int:
-        return self._ranges(problem) * math.prod(problem.output_shape[1:])
+        return self._cut(problem)[1] * math.prod(problem.output_shape[1:])
 
     def launches(self, problem: Convolution, whole: Convolution, caps: Caps, scratch_offset: int, /) -> list[Launch]:
-        ranges, tile = self._ranges(whole), self.tile_for(whole)
+        tile, ranges = self._cut(whole)
         sums = sums_only(problem, scratch_offset)
         label = f"conv {self.name} {tile.name} / {ranges}"
         cut = product_of(sums, tile, caps, label, ranges=ranges, y="scratch", raw=True)
         return [cut, epilogue(problem, caps, ranges, scratch_offset)]
 
-    def _workgroups(self, problem: Convolution) -> int:
-        g = problem.geometry()
-        return self.tile_for(problem).workgroups(g.m, columns(problem)) * g.group
-
-    def _ranges(self, problem: Convolution) -> int:
-        """Ranges of k: the shape alone decides, and a forced split makes two at least."""
-        k = terms(problem)
-        wanted = -(-_WANTED_WORKGROUPS // self._workgroups(problem))
-        ranges = max(2, min(_MOST_RANGES, wanted, k // _LEAST_RANGE))
-        span = -(-k // (ranges * _BLOCK)) * _BLOCK
-        return -(-k // span)  # rounding ranges up to whole blocks may leave none for the last
+    def _cut(self, problem: Convolution) -> tuple[Tile, int]:
+        """The tile and the number of ranges, two at least."""
+        size = size_of(problem)
+        tiles = TILES.values() if self.tile is None else [self.tile]
+        return choose_tile(size, possible_ranges(size.k), tiles)
