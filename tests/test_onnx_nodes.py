@@ -5,14 +5,13 @@ from __future__ import annotations
 import numpy as np
 import onnx
 import pytest
+from onnx_suite import SuiteCase, suite
 
 from onegpu_web import InferenceSession
 from onegpu_web.device import Device
 from onegpu_web.errors import FeedError, KernelShapeError, UnsupportedError
 from onegpu_web.graph.host import HOST_OPS
 from onegpu_web.graph.operators import HANDLERS
-
-from onnx_suite import SuiteCase, suite
 
 # Element types that kernels or the host compute with; a case of any other must be refused.
 TYPES = {"FLOAT", "FLOAT16", "INT32", "INT64", "UINT32", "INT8", "UINT8", "BOOL"}
