@@ -117,7 +117,7 @@ async def bench_layers(
     half: bool = False,
     variant: str | None = None,
     most_extent: int | None = None,
-    progress: Callable[[Row], None] | None = None,
+    progress: Callable[[Row], object] | None = None,
 ) -> Report:
     """Check and time every distinct convolution of a model.
 
@@ -154,6 +154,25 @@ async def bench_layers(
         "ok": all(row["ok"] for row in rows),
         "rows": rows,
     }
+
+
+async def bench_json(options: str, on_row: Callable[[str], object]) -> str:
+    """`bench_layers` for a page: its keyword arguments and `model` as JSON in, rows and the report as JSON out."""
+    given = json.loads(options)
+    device = await request_device()
+    try:
+        report = await bench_layers(
+            device,
+            given["model"],
+            batch=given["batch"],
+            half=given["half"],
+            variant=given["variant"],
+            most_extent=given["most_extent"],
+            progress=lambda row: on_row(json.dumps(row)),
+        )
+    finally:
+        device.destroy()
+    return json.dumps(report)
 
 
 class Operands:

@@ -12,6 +12,8 @@ const HAS_BIAS: bool = false;
 const HAS_RESIDUAL: bool = false;
 const HAS_SLOPE: bool = false;
 const WORKGROUP: u32 = 64u;
+const AHEAD: u32 = 4u;
+const_assert 32u % AHEAD == 0u;
 
 struct Params {
   n: u32, group: u32, c: u32, m: u32,   // images, groups, input and output channels of one group
@@ -73,16 +75,23 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(num_workgroups) groups: v
 
   var block = vec4<f32>();
   var total = vec4<f32>();
-  for (var k = thread; k < terms; k += WORKGROUP) {
-    let tap = k % taps;
-    let d = vec4<u32>(d0 + i32(tap / (params.kh * params.kw) * params.dd));  // a negative one becomes huge
-    let h = vec4<u32>(h0 + i32(tap / params.kw % params.kh * params.dh));
-    let v = vec4<u32>(w0 + i32(tap % params.kw * params.dw));
-    let inside = (d < vec4<u32>(params.d)) & (h < vec4<u32>(params.h)) & (v < vec4<u32>(params.w));
-    let at = base + ((k / taps * params.d + d) * params.h + h) * params.w + v;
-    block += f32(w[params.w_offset + channel * terms + k])
-             * vec4<f32>(fetch(at.x, inside.x), fetch(at.y, inside.y), fetch(at.z, inside.z), fetch(at.w, inside.w));
-    if (k / WORKGROUP % 32u == 31u) {
+  for (var k0 = thread; k0 < terms; k0 += AHEAD * WORKGROUP) {
+    // Written out, so that the loads of AHEAD terms are under way together: a dot product waits for memory.
+    //: unroll
+    for (var i = 0u; i < AHEAD; i++) {
+      let k = min(k0 + i * WORKGROUP, terms - 1u);
+      let tap = k % taps;
+      let d = vec4<u32>(d0 + i32(tap / (params.kh * params.kw) * params.dd));  // a negative one becomes huge
+      let h = vec4<u32>(h0 + i32(tap / params.kw % params.kh * params.dh));
+      let v = vec4<u32>(w0 + i32(tap % params.kw * params.dw));
+      let counts = k0 + i * WORKGROUP < terms;
+      let inside = (d < vec4<u32>(params.d)) & (h < vec4<u32>(params.h)) & (v < vec4<u32>(params.w))
+                   & vec4<bool>(counts);
+      let at = base + ((k / taps * params.d + d) * params.h + h) * params.w + v;
+      block += select(0.0, f32(w[params.w_offset + channel * terms + k]), counts)
+               * vec4<f32>(fetch(at.x, inside.x), fetch(at.y, inside.y), fetch(at.z, inside.z), fetch(at.w, inside.w));
+    }
+    if ((k0 / WORKGROUP + AHEAD) % 32u == 0u) {
       total += block;
       block = vec4<f32>();
     }
