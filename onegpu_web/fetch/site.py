@@ -4,6 +4,7 @@
 /web/*.js                                   web/
 /pyodide/                                   the distribution, its lock naming our wheel
 /models/ /pictures/ /licences.json          the cache and the catalog
+/testing.zip                                for bench.html, in a checkout: what the wheel leaves out
 """
 
 from __future__ import annotations
@@ -68,6 +69,8 @@ def build_site(dest: Path) -> Path:
         shutil.copyfile(cache.path(file.name), dest / file.folder / file.name)
     (dest / "licences.json").write_text(json.dumps(catalog.licences(), indent=1), encoding="utf-8")
     pyodide.write_distribution(dest / "pyodide", wheel.wheel())
+    if wheel.in_checkout():
+        wheel.pack_testing(dest / "testing.zip")  # for bench.html
     return dest
 
 

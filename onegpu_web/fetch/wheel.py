@@ -69,6 +69,11 @@ def sources_digest(checkout: Path) -> str:
     return digest.hexdigest()
 
 
+def in_checkout() -> bool:
+    """Whether the package has what its wheel leaves out."""
+    return (Path(__file__).resolve().parents[1] / "bench.py").exists()
+
+
 def pack_testing(target: Path) -> Path:
     """A zip of what pyproject.toml keeps out of the wheel, to be unpacked into site-packages beside it."""
     package = Path(__file__).resolve().parents[1]
