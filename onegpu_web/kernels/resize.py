@@ -78,16 +78,15 @@ class Upscale:
     def supports(self, problem: ResizeProblem, caps: Caps) -> str | None:
         if problem.mode != "nearest":
             return "it moves elements: mode must be nearest"
-        if problem.dtype.size_bytes != 4:
-            return f"it moves 32-bit elements, got {problem.dtype.name}"
         made = problem.taps()
         if len(_spans(sorted(made))) != 1:
             return f"the resized axes must lie within {SPAN} neighbours, got {sorted(made)}"
         if any(_factor(taps) is None for taps in made.values()):
             return "output i of each axis must be input i // factor"
         length = math.prod(problem.output_shape[max(made) :])
-        if length < LEAST_LENGTH:
-            return f"output rows must be {LEAST_LENGTH} elements or longer, got {length}"
+        per_word = 4 // problem.dtype.size_bytes
+        if length % per_word or problem.y_offset % per_word or length // per_word < LEAST_LENGTH:
+            return f"output rows must be whole words, {LEAST_LENGTH} or more, got {length} from {problem.y_offset} on"
         return None
 
     def lower(self, problem: ResizeProblem, caps: Caps) -> Lowering:
@@ -97,11 +96,13 @@ class Upscale:
         axes += [(shape[a], _factor(made[a]) or 1 if a in made else 1) for a in range(first, last + 1)]
         (in0, factor0), (in1, factor1), (in2, factor2) = axes
         inner = math.prod(shape[last + 1 :])
-        rows, length = math.prod(shape[:first]) * in0 * in1, in2 * factor2 * inner
+        per_word = 4 // problem.dtype.size_bytes
+        rows, length = math.prod(shape[:first]) * in0 * in1, in2 * factor2 * inner // per_word
         spans = -(-length // (WORKGROUP * PER_THREAD))
         constants: dict[str, int] = {"FACTOR0": factor0, "FACTOR1": factor1, "FACTOR2": factor2}
         constants |= {"CHANNELS_LAST": inner > 1, "WORKGROUP": WORKGROUP, "PER_THREAD": PER_THREAD}
-        params = pack_params(problem.x_offset, problem.y_offset, rows, spans, in0, in1, length, inner)
+        constants |= _bit_constants(problem.dtype)
+        params = pack_params(problem.x_offset, problem.y_offset // per_word, rows, spans, in0, in1, length, inner)
         built = shader.build("resize_upscale", constants=constants)
         groups = fold_grid(rows * spans, caps.limits)
         return Lowering((Launch(built, ("x",), ("y",), params, groups, problem.op),) if rows * spans else ())
@@ -284,12 +285,16 @@ def _planes(problem: ResizeProblem, step: Pass, tables: Tables, caps: Caps, plan
 
 
 def _copy(problem: ResizeProblem, step: Pass, tables: Tables, caps: Caps) -> Launch:
-    bits = 8 * problem.dtype.size_bytes
     held = words(problem.dtype, step.offsets[1], step.outputs)
     fill = _bits(problem.extrapolation_value, problem.dtype)
-    built = shader.build("resize_copy", constants={"BITS": bits, "MASK": (1 << bits) - 1, "WORKGROUP": WORKGROUP})
+    built = shader.build("resize_copy", constants={**_bit_constants(problem.dtype), "WORKGROUP": WORKGROUP})
     params = pack_params(*step.offsets, step.outputs, held, fill, *_sizes(step, tables))
     return Launch(built, (step.reads, "taps"), (step.writes,), params, grid(held, WORKGROUP, caps.limits))
+
+
+def _bit_constants(dtype: DType) -> dict[str, int]:
+    bits = 8 * dtype.size_bytes
+    return {"BITS": bits, "MASK": (1 << bits) - 1}
 
 
 def _bits(value: float, dtype: DType) -> int:
