@@ -35,7 +35,8 @@ Report = dict[str, Any]
 
 _PASS_MS = 2.0  # wanted GPU time of one timed pass
 _PASSES = 9
-_WARM_MS = 60.0  # of work before the clock counts: an idle H200 needs as much to reach its full clock rate
+_WARM_MS = 500.0  # of work before the clock counts
+_GROUP_BYTES = 4 << 30
 _MOST_DISPATCHES = 200
 _CHECKED_ELEMENTS = 4 << 20  # compared of each end of a large output
 _TOLERANCES = {FLOAT32: 1e-5, FLOAT16: 2e-3}
@@ -126,17 +127,12 @@ async def bench_layers(
     Returns: adapter, rows and their sum over the model (the fastest row of each layer).
     """
     rows: list[Row] = []
-    for item in model_items(model, batch, FLOAT16 if half else FLOAT32, most_extent):
-        operands = Operands(device, item.problem)
-        try:
-            for name in candidates(item.problem, device) if variant == "all" else [variant]:
-                row = await _bench(device, item, operands, name)
-                if row is not None:
-                    rows.append({"model": model, "batch": batch, "half": half} | row)
-                    if progress is not None:
-                        progress(rows[-1])
-        finally:
-            operands.destroy()
+    items = model_items(model, batch, FLOAT16 if half else FLOAT32, most_extent)
+    for group in _groups(items):
+        for row in await _bench_group(device, group, variant):
+            rows.append({"model": model, "batch": batch, "half": half} | row)
+            if progress is not None:
+                progress(rows[-1])
     best: dict[str, float] = {}
     for row in rows:
         cost = row["count"] * row["median_ms"]
@@ -240,52 +236,110 @@ class Operands:
             buffer.destroy()
 
 
-async def _bench(device: Device, item: Item, operands: Operands, variant: str | None) -> Row | None:
-    """A checked, timed row; None where the variant does not support the problem."""
+def _groups(items: Sequence[Item]) -> list[list[Item]]:
+    """Items whose buffers lie on the GPU together, to be timed in turn without a pause."""
+    groups: list[list[Item]] = [[]]
+    held = 0
+    for item in items:
+        size = sum(int(np.prod(shape, dtype=np.int64)) for _, shape, _ in item.problem.operands())
+        held += size * item.problem.dtype.size_bytes
+        if held > _GROUP_BYTES and groups[-1]:
+            groups.append([])
+            held = size * item.problem.dtype.size_bytes
+        groups[-1].append(item)
+    return groups
+
+
+@dataclass(slots=True)
+class Timer:
+    """A loaded plan of `dispatches` dispatches of one layer, and what each pass of it took for one dispatch."""
+
+    row: Row
+    loaded: LoadedPlan
+    dispatches: int
+    times_ms: list[float]
+
+    async def measure(self) -> None:
+        """One pass."""
+        start = time.perf_counter()
+        await self.loaded.run([], [bytearray(16)])
+        elapsed = (time.perf_counter() - start) * 1e3
+        self.times_ms.append((elapsed if self.loaded.gpu_ms is None else self.loaded.gpu_ms) / self.dispatches)
+
+
+async def _bench_group(device: Device, items: Sequence[Item], variant: str | None) -> list[Row]:
+    """Check every row of the items, then time all of them in turn.
+
+    In turn and without a pause, since a GPU that waits for the host lowers its clock: times of one
+    kernel on an H200 differed by a factor of four between rows that were checked in between.
+    """
+    held: list[Operands] = []
+    timers: list[Timer] = []
+    try:
+        for item in items:
+            held.append(Operands(device, item.problem))
+            for name in candidates(item.problem, device) if variant == "all" else [variant]:
+                row = await _checked(device, item, held[-1], name)
+                if row is not None:
+                    timers.append(await _timer(row, held[-1], name))
+        await _time_in_turn(timers)
+    finally:
+        for timer in timers:
+            timer.loaded.destroy()
+        for operands in held:
+            operands.destroy()
+    return [timer.row for timer in timers]
+
+
+async def _time_in_turn(timers: Sequence[Timer]) -> None:
+    """Warm up, then time rounds over all timers and fill in their rows."""
+    begin = time.perf_counter()
+    while (time.perf_counter() - begin) * 1e3 < _WARM_MS:
+        for timer in timers:
+            await timer.measure()
+    for timer in timers:
+        timer.times_ms.clear()
+    for _ in range(_PASSES):
+        for timer in timers:
+            await timer.measure()
+    for timer in timers:
+        row = timer.row
+        row["median_ms"], row["min_ms"] = statistics.median(timer.times_ms), min(timer.times_ms)
+        row["tflops"] = row["flops"] / row["median_ms"] * _FLOPS_PER_MS_TO_TFLOPS
+
+
+async def _checked(device: Device, item: Item, operands: Operands, variant: str | None) -> Row | None:
+    """A checked row; None where the variant does not support the problem."""
     problem, family = item.problem, family_of(item.problem)
     name = (variant or "").partition("@")[0]
     chosen = next((v for v in family.variants if v.name == name), None)
     if name and (chosen is None or chosen.supports(problem, device.caps) is not None):
         return None
-    row: Row = {"layer": item.name, "count": item.count}
-    row["variant"] = variant or family.choose(problem, device.caps).name
-    row["launches"] = [
-        x.label for x in family.choose(problem, device.caps, variant).lower(problem, device.caps).launches
-    ]
-    row["error"] = await operands.error(variant)
-    row["ok"] = row["error"] <= _TOLERANCES[problem.dtype]
-    times = await _times(operands, variant)
     g = problem.geometry()
-    flops = 2 * g.n * g.group * g.m * g.c * g.k_volume * (g.x_volume if problem.op == "conv_transpose" else g.y_volume)
-    row["median_ms"], row["min_ms"] = statistics.median(times), min(times)
-    row["tflops"] = flops / row["median_ms"] * _FLOPS_PER_MS_TO_TFLOPS
-    return row
+    volume = g.x_volume if problem.op == "conv_transpose" else g.y_volume
+    launches = family.choose(problem, device.caps, variant).lower(problem, device.caps).launches
+    error = await operands.error(variant)
+    return {
+        "layer": item.name,
+        "count": item.count,
+        "variant": variant or family.choose(problem, device.caps).name,
+        "launches": [launch.label for launch in launches],
+        "error": error,
+        "ok": error <= _TOLERANCES[problem.dtype],
+        "flops": 2 * g.n * g.group * g.m * g.c * g.k_volume * volume,
+    }
 
 
-async def _times(operands: Operands, variant: str | None) -> list[float]:
-    """Milliseconds for one dispatch, of several passes of many."""
-    first = min(await _passes(operands, variant, 2, 3, 0.0))
-    dispatches = max(3, min(_MOST_DISPATCHES, int(_PASS_MS / max(first, 1e-6))))
-    return await _passes(operands, variant, dispatches, _PASSES, _WARM_MS)
-
-
-async def _passes(operands: Operands, variant: str | None, dispatches: int, passes: int, warm_ms: float) -> list[float]:
-    """Milliseconds for one dispatch of each pass, after `warm_ms` of passes that do not count, one at least."""
-    loaded = await operands.load(variant, dispatches)
-    times: list[float] = []
-    begin = time.perf_counter()
-    warm_passes = 0
+async def _timer(row: Row, operands: Operands, variant: str | None) -> Timer:
+    """A plan of so many dispatches that a pass takes about _PASS_MS."""
+    trial = Timer(row, await operands.load(variant, 3), 3, [])
     try:
-        while len(times) < warm_passes + passes:
-            start = time.perf_counter()
-            await loaded.run([], [bytearray(16)])
-            elapsed = (time.perf_counter() - start) * 1e3
-            times.append((elapsed if loaded.gpu_ms is None else loaded.gpu_ms) / dispatches)
-            if warm_passes == len(times) - 1 and (warm_passes == 0 or (start - begin) * 1e3 < warm_ms):
-                warm_passes += 1
+        for _ in range(3):
+            await trial.measure()
     finally:
-        loaded.destroy()
-    return times[warm_passes:]
+        trial.loaded.destroy()
+    dispatches = max(3, min(_MOST_DISPATCHES, int(_PASS_MS / max(min(trial.times_ms), 1e-6))))
+    return Timer(row, await operands.load(variant, dispatches), dispatches, [])
 
 
 def main(argv: Sequence[str] | None = None) -> int:
