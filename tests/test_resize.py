@@ -161,11 +161,11 @@ def test_half_of_an_element_rounds_up_with_a_policy() -> None:
     ("problem", "variant"),
     [
         (ResizeProblem((1, 2, 4, 40), scales=(1, 1, 2, 2)), "upscale"),
-        (ResizeProblem((1, 2, 4, 4), scales=(1, 1, 2, 2)), "plain"),
+        (ResizeProblem((1, 1, 4, 4), scales=(1, 1, 2, 2)), "plain"),
         (ResizeProblem((1, 4, 9, 2), scales=(1, 3, 2, 1), coordinate_transformation_mode="asymmetric",
                        nearest_mode="floor"), "upscale"),
         (ResizeProblem((1, 2, 4, 4), scales=(1, 1, 2, 2), dtype=UINT8), "plain"),
-        (ResizeProblem((1, 2, 4, 4), scales=(1, 1, 1.5, 2)), "plain"),
+        (ResizeProblem((1, 2, 4, 4), scales=(1, 1, 1.5, 2)), "planes"),
         (ResizeProblem((1, 1, 4, 4), scales=(1, 1, 2, 2), mode="linear"), "plain"),
         (ResizeProblem((1, 4, 4, 4), scales=(1, 1, 2, 2), mode="linear"), "planes"),
         (ResizeProblem((1, 2, 64, 64), scales=(1, 1, 2, 2), mode="cubic"), "separable"),

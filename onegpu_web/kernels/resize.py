@@ -161,16 +161,16 @@ def _orders(problem: ResizeProblem) -> list[tuple[int, list[tuple[int, int]]]]:
 
 @dataclass(frozen=True, slots=True)
 class Planes:
-    """Linear or cubic, all axes at once; a thread makes the same place of several planes with taps it finds once."""
+    """All axes at once; a thread makes the same place of several planes with taps that it finds once."""
 
     name: str = "planes"
 
     def supports(self, problem: ResizeProblem, caps: Caps) -> str | None:
-        if problem.mode == "nearest":
-            return "nearest has no weights to share"
         reason = Plain().supports(problem, caps)
         if reason is not None:
             return reason
+        if problem.mode == "nearest" and problem.dtype.size_bytes != 4:
+            return f"nearest must be of 32-bit elements, got {problem.dtype.name}"
         made = problem.taps()
         widest = max((t.width for t in made.values()), default=0)
         if not 1 <= widest <= KNOWN_WIDTH:
@@ -240,7 +240,9 @@ def lower_spans(problem: ResizeProblem, spans: Sequence[tuple[int, int]], caps: 
             (full[0], full[1], full[2]),
             math.prod(shape[last + 1 :]),
         )
-        if not weighted:
+        if not weighted and min(planes, step.outer) > 1:
+            launches.append(_copy_planes(problem, step, tables, caps, min(planes, step.outer)))
+        elif not weighted:
             launches.append(_copy(problem, step, tables, caps))
         elif min(planes, step.outer) > 1 and max(t.width for t in step.taps) <= KNOWN_WIDTH:
             launches.append(_planes(problem, step, tables, caps, min(planes, step.outer)))
@@ -280,6 +282,14 @@ def _planes(problem: ResizeProblem, step: Pass, tables: Tables, caps: Caps, plan
         aliases={"IN": step.types[0].wgsl, "OUT": step.types[1].wgsl},
     )
     params = pack_params(*step.offsets, step.outer, float(problem.extrapolation_value), *_sizes(step, tables))
+    threads = step.outputs // step.outer * -(-step.outer // planes)
+    return Launch(built, (step.reads, "taps"), (step.writes,), params, grid(threads, WORKGROUP, caps.limits))
+
+
+def _copy_planes(problem: ResizeProblem, step: Pass, tables: Tables, caps: Caps, planes: int) -> Launch:
+    fill = _bits(problem.extrapolation_value, problem.dtype)
+    built = shader.build("resize_copy_planes", constants={"PLANES": planes, "WORKGROUP": WORKGROUP})
+    params = pack_params(*step.offsets, step.outer, fill, *_sizes(step, tables))
     threads = step.outputs // step.outer * -(-step.outer // planes)
     return Launch(built, (step.reads, "taps"), (step.writes,), params, grid(threads, WORKGROUP, caps.limits))
 
