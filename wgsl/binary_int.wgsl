@@ -24,6 +24,12 @@ fn power(a: V, b: V) -> V {
   return result;
 }
 
+// The rest of a division towards 0; 0 for b = 0. Vulkan leaves % of negative operands undefined, and an
+// NVIDIA H200 gives other numbers there (driver 580, 2026-11-29).
+fn remainder(a: V, b: V) -> V {
+  return select(a - a / b * b, V(0), b == V(0));
+}
+
 fn binary(a: V, b: V) -> V {
   switch KIND {
     case 0u: { return a + b; }
@@ -34,10 +40,10 @@ fn binary(a: V, b: V) -> V {
     case 5u: { return min(a, b); }
     case 6u: { return max(a, b); }
     case 7u: {
-      let rest = a % b;
+      let rest = remainder(a, b);
       return select(rest, rest + b, rest != V(0) && (rest < V(0)) != (b < V(0)));
     }
-    case 8u: { return a % b; }
+    case 8u: { return remainder(a, b); }
     case 10u: { return a & b; }
     case 11u: { return a | b; }
     default: { return a ^ b; }

@@ -31,9 +31,10 @@ fn border() -> E {
 }
 //: end
 
-// The remainder of a floor division: of the divisor's sign.
+// The remainder of a floor division, b > 0. Vulkan leaves % of negative operands undefined, and an NVIDIA
+// H200 gives other numbers there (driver 580, 2026-11-29).
 fn modulo(a: i32, b: i32) -> i32 {
-  let rest = a % b;
+  let rest = a - a / b * b;
   return select(rest, rest + b, rest < 0);
 }
 
