@@ -1,7 +1,6 @@
 // Convolution as one matrix product for each group, gathering windows as it loads them (implicit GEMM).
 //
-// y[m, n] = sum over k of w[m, k] * window[k, n]; k runs over (c, kD, kH, kW) unless BY_TAP, n over
-// (image, oD, oH, oW).
+// y[m, n] = sum over k of w[m, k] * window[k, n]; k is (c, kD, kH, kW) unless BY_TAP, n is (image, oD, oH, oW).
 // A workgroup makes TILE_M x TILE_N outputs in steps of TILE_K; a thread makes 4 VM x 4 VN of them in
 // registers, loading the next step's elements while it computes. Slot s of a tile's row holds columns
 // s, s + S, s + 2 S, s + 3 S (S = tile / 4): neighbouring threads load, read and store neighbours.
@@ -15,10 +14,9 @@ alias Y = f32;  // elements of y
 const HAS_BIAS: bool = false;
 const HAS_RESIDUAL: bool = false;
 const HAS_SLOPE: bool = false;
-const KD: u32 = 1u;                // taps; KW = 0 takes them from params
+const KD: u32 = 1u;                // taps; KW = 0 takes them from params, KD = 1 has no padding along the depth
 const KH: u32 = 3u;
 const KW: u32 = 3u;
-const DEEP: bool = false;          // more than one output or tap along the depth
 const PADDED: bool = true;         // windows may reach over the edges
 const W_BY_K: bool = false;        // w lies as (group, k, M) in rows of params.w_row elements, not as (M, k)
 const BY_TAP: bool = false;        // k runs over (kD, kH, kW, c), and TILE_K divides c: a step has one tap
@@ -76,9 +74,8 @@ fn finish(sum: f32, channel: u32, index: u32) -> Y {
   return Y(activation(v));
 }
 
-// Four weights of term k. Rows beyond the last repeat it: never stored. Terms beyond the range are zeros.
-fn load_a(group: u32, m: u32, k: u32, k_end: u32) -> vec4<f32> {
-  if (k >= k_end) { return vec4<f32>(); }
+// Four weights of term k. Rows beyond the last repeat it: never stored.
+fn load_a(group: u32, m: u32, k: u32) -> vec4<f32> {
   let row = min(vec4<u32>(m, m + SLOTS_M, m + 2u * SLOTS_M, m + 3u * SLOTS_M), vec4<u32>(params.m - 1u));
   let terms = params.c * taps();
   let by_k = vec4<bool>(W_BY_K);
@@ -115,15 +112,15 @@ fn reach(column: Columns, tap: u32) -> Reach {
   if (PADDED) {  // a negative position becomes huge
     found.inside = (vec4<u32>(column.h + i32(h)) < vec4<u32>(params.h))
                    & (vec4<u32>(column.w + i32(v)) < vec4<u32>(params.w));
-    if (DEEP) { found.inside = found.inside & (vec4<u32>(column.d + i32(d)) < vec4<u32>(params.d)); }
+    if (KD != 1u) { found.inside = found.inside & (vec4<u32>(column.d + i32(d)) < vec4<u32>(params.d)); }
   }
   return found;
 }
 
-// Without a branch: SwiftShader compiles many of them slowly.
+// Elements outside are replaced when they are stored to the tile: a use here would wait for the load.
 fn load_b(at: vec4<u32>, inside: vec4<bool>) -> vec4<f32> {
   let i = select(vec4<u32>(params.x_offset), at, inside);
-  return select(vec4<f32>(), vec4<f32>(f32(x[i.x]), f32(x[i.y]), f32(x[i.z]), f32(x[i.w])), inside);
+  return vec4<f32>(f32(x[i.x]), f32(x[i.y]), f32(x[i.z]), f32(x[i.w]));
 }
 
 @compute @workgroup_size(THREADS)
@@ -151,6 +148,7 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(num_workgroups) groups: v
 
   var a_next: array<vec4<f32>, A_LOADS>;
   var b_next: array<vec4<f32>, B_LOADS>;
+  var b_inside: array<vec4<bool>, B_LOADS>;
   var block: array<vec4<f32>, SUMS>;
   var gathered: array<vec4<f32>, SUMS>;
   var total: array<vec4<f32>, SUMS>;
@@ -161,17 +159,19 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(num_workgroups) groups: v
       //: unroll
       for (var i = 0u; i < A_LOADS; i++) {
         let k = a_k + i * a_step.y;
-        a_tile[k * SLOTS_M + (a_slot + i * a_step.x + select(k, 0u, W_BY_K)) % SLOTS_M] = a_next[i];
+        let counts = vec4<bool>(k0 - TILE_K + k < k_end);
+        a_tile[k * SLOTS_M + (a_slot + i * a_step.x + select(k, 0u, W_BY_K)) % SLOTS_M]
+          = select(vec4<f32>(), a_next[i], counts);
       }
       //: unroll
       for (var i = 0u; i < B_LOADS; i++) {
-        b_tile[(b_k + i * B_STEP_K) * SLOTS_N + b_slot] = b_next[i];
+        b_tile[(b_k + i * B_STEP_K) * SLOTS_N + b_slot] = select(vec4<f32>(), b_next[i], b_inside[i]);
       }
       workgroupBarrier();
     }
     //: unroll
     for (var i = 0u; i < A_LOADS; i++) {
-      a_next[i] = load_a(group, m0 + a_slot + i * a_step.x, k0 + a_k + i * a_step.y, k_end);
+      a_next[i] = load_a(group, m0 + a_slot + i * a_step.x, min(k0 + a_k + i * a_step.y, k_end - 1u));
     }
     if (BY_TAP) {
       let tap = k0 / params.c;
@@ -179,14 +179,16 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(num_workgroups) groups: v
       let first = column.at + one.offset + (k0 - tap * params.c + b_k) * volume;
       //: unroll
       for (var i = 0u; i < B_LOADS; i++) {
-        b_next[i] = load_b(first + i * B_STEP_K * volume, one.inside & vec4<bool>(k0 < k_end));
+        b_inside[i] = one.inside & vec4<bool>(k0 < k_end);
+        b_next[i] = load_b(first + i * B_STEP_K * volume, b_inside[i]);
       }
     } else {
       //: unroll
       for (var i = 0u; i < B_LOADS; i++) {
         let k = k0 + b_k + i * B_STEP_K;
         let one = reach(column, k % taps());
-        b_next[i] = load_b(column.at + one.offset + k / taps() * volume, one.inside & vec4<bool>(k < k_end));
+        b_inside[i] = one.inside & vec4<bool>(k < k_end);
+        b_next[i] = load_b(column.at + one.offset + k / taps() * volume, b_inside[i]);
       }
     }
     if (k0 == k_begin) { continue; }

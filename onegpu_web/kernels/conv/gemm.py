@@ -102,14 +102,9 @@ def laying_out(problem: Convolution, tile: Tile, caps: Caps) -> Launch | None:
 def window_constants(problem: Convolution) -> dict[str, Constant]:
     """The constants that describe the window: common kernels get their own arithmetic, others share a shader."""
     g = problem.geometry()
-    kd, kh, kw = g.k if g.k in _COMMON_KERNELS else (0, 0, 0)
-    return {
-        "KD": kd,
-        "KH": kh,
-        "KW": kw,
-        "DEEP": g.k[0] > 1 or g.y[0] > 1 or g.pads[0] > 0,
-        "PADDED": any(problem.pads),
-    }
+    padded_depth = len(problem.strides) == 3 and any(problem.pads[::3])
+    kd, kh, kw = g.k if g.k in _COMMON_KERNELS and not padded_depth else (0, 0, 0)
+    return {"KD": kd, "KH": kh, "KW": kw, "PADDED": any(problem.pads)}
 
 
 @dataclass(frozen=True, slots=True)
