@@ -160,6 +160,7 @@ class Recorder:
     _externals: dict[int, DeviceBuffer] = field(default_factory=dict)
     _external_slots: dict[int, int] = field(default_factory=dict)
     _constants: dict[int, bytes] = field(default_factory=dict)
+    _tables: dict[bytes, PlanBuffer] = field(default_factory=dict)
     _absent: PlanBuffer | None = None
     _scratch: int | None = None
 
@@ -174,10 +175,11 @@ class Recorder:
         return made
 
     def constant(self, data: bytes, label: str = "") -> PlanBuffer:
-        """A new buffer that holds `data` (a kernel's table), uploaded once when the plan is loaded."""
-        made = self.buffer(len(data), Role.CONSTANT, label)
-        self._constants[made.slot] = data
-        return made
+        """The buffer that holds `data` (a kernel's table), uploaded once when the plan is loaded; one for equal data."""
+        if data not in self._tables:
+            made = self._tables[data] = self.buffer(len(data), Role.CONSTANT, label)
+            self._constants[made.slot] = data
+        return self._tables[data]
 
     def scratch(self, size_bytes: int) -> PlanBuffer:
         """The plan's one buffer for what lives within a single problem, at least `size_bytes` long."""

@@ -152,6 +152,16 @@ def test_a_resize_plan_is_made_once_and_encoded_many_times(device: Device) -> No
         plan.encode(recorder, x, y)
 
 
+def test_equal_tables_share_one_buffer() -> None:
+    recorder = Recorder()
+    x, y, scratch = recorder.buffer(1 << 20), recorder.buffer(1 << 20), recorder.buffer(4 * 2 * 20 * 48)
+    ResizeKernels().encode(recorder, CUBIC, x, y, scratch)  # three chunks
+    plan = recorder.finish()
+    assert len(plan.dispatches) == 6
+    assert [buffer.slot for buffer in plan.buffers if buffer.role is Role.CONSTANT] == list(plan.constants)
+    assert len(plan.constants) == 1
+
+
 def test_resizing_the_batch_itself_takes_all_its_scratch() -> None:
     problem = ResizeProblem((8, 9, 30), sizes=(20, 30, 30), mode="cubic")
     scratch = ResizeKernels().scratch(problem)
