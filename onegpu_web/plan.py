@@ -175,7 +175,7 @@ class Recorder:
         return made
 
     def constant(self, data: bytes, label: str = "") -> PlanBuffer:
-        """The buffer that holds `data` (a kernel's table), uploaded once when the plan is loaded; one for equal data."""
+        """The buffer that holds `data` (a kernel's table), uploaded once at load; equal data share one."""
         if data not in self._tables:
             made = self._tables[data] = self.buffer(len(data), Role.CONSTANT, label)
             self._constants[made.slot] = data
