@@ -10,7 +10,7 @@ from typing import Any, Protocol, TypeVar
 from ..caps import Caps
 from ..dtypes import DType
 from ..errors import KernelShapeError
-from ..plan import Operand, Recorder, Role, separate
+from ..plan import Operand, Recorder, separate
 from .family import Family, Lowering, record_launches
 
 OWN_SCRATCH_BYTES = 64 << 20  # what a plan takes of its own where the caller gives none and one image needs less
@@ -94,7 +94,7 @@ def encode(
         )
     operands = {**reads, **writes}
     if least:
-        operands["scratch"] = scratch or recorder.buffer(4 * least, Role.SCRATCH, f"{problem.op} scratch")
+        operands["scratch"] = scratch or recorder.scratch(4 * least)
     for first in range(0, max(batch, 1), max(count, 1)):
         chunk = problem if count == batch else problem.images(first, min(count, batch - first))
         record_lowering(recorder, problem.op, family.choose(chunk, caps, name).lower(chunk, caps), operands)
