@@ -1,0 +1,64 @@
+"""The convolutions of three models and Whisper's front end, at heights and widths that software adapters bear.
+
+Each distinct convolution, with its bias alone, runs by its preferred variant, and at batch 1 by plain and im2col too, so
+without the gathering product. The whole layers with what is fused into them are checked by onegpu_web.bench.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+from ...caps import Caps
+from ...dtypes import FLOAT16, FLOAT32, DType
+from ...kernels.conv import CONV
+from ...problems.activation import IDENTITY
+from ...problems.conv import Convolution, ConvProblem
+from ..layers import MODELS
+from .case import Case
+from .conv import arrays, expected
+
+__all__ = ["CASES", "FAMILY", "arrays", "expected"]
+
+FAMILY = CONV
+
+_MOST_WORK = 3_000_000  # products in a case
+_HALF_CAPS = Caps(features=frozenset({"shader-f16"}))
+
+
+def _case(name: str, problem: Convolution) -> Case:
+    problem = replace(problem, w_constant=False)  # as the runner gives the other operands; constant_w_* has the rest
+    preferred = CONV.choose_conv(problem, _HALF_CAPS).name
+    alone = problem.x_shape[0] > 1 or problem.dtype == FLOAT16
+    variants = (preferred,) if alone else (preferred, "im2col", "plain")
+    return Case(name, problem, 2e-3 if problem.dtype == FLOAT16 else 3e-6, variants)
+
+
+def _layers(batch: int, dtype: DType) -> list[Case]:
+    """Every distinct layer of the models, each no larger than `_MOST_WORK` allows."""
+    cases = {}
+    for model, layers in MODELS.items():
+        for layer in layers:
+            if layer.transposed:
+                continue
+            extent = layer.extent
+            while extent > 1 and _work(layer.problem(batch, dtype, extent)) > _MOST_WORK:
+                extent -= 1
+            problem = replace(layer.problem(batch, dtype, extent), has_residual=False, activation=IDENTITY)
+            cases.setdefault(problem, _case(f"{model}_{layer.name}_batch_{batch}_{dtype.name}", problem))
+    return list(cases.values())
+
+
+def _work(problem: Convolution) -> int:
+    return math.prod(problem.output_shape) * math.prod(problem.w_shape[1:])
+
+
+_WHISPER = [
+    _case("whisper_80_to_768", ConvProblem((1, 80, 120), (768, 80, 3), pads=(1, 1), has_bias=True)),
+    _case(
+        "whisper_768_to_768_stride_2",
+        ConvProblem((1, 768, 30), (768, 768, 3), pads=(1, 1), strides=(2,), has_bias=True),
+    ),
+]
+
+CASES = [*_layers(1, FLOAT32), *_layers(8, FLOAT32), *_layers(1, FLOAT16), *_WHISPER]
