@@ -15,7 +15,8 @@ const HAS_SLOPE: bool = false;
 const WORKGROUP: u32 = 64u;
 const ROWS_4: u32 = 2u;
 const CHUNK: u32 = 64u;
-const_assert CHUNK % 32u == 0u;
+const AHEAD: u32 = 8u;
+const_assert CHUNK % 32u == 0u && 32u % AHEAD == 0u;
 
 struct Params {
   n: u32, group: u32, c: u32, m: u32,   // images, groups, input and output channels of one group
@@ -84,12 +85,21 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(num_workgroups) groups: v
                              weight(group, c, row + 2u), weight(group, c, row + 3u));
     }
     workgroupBarrier();
-    for (var c1 = 0u; c1 < CHUNK && c0 + c1 < params.c; c1 += 32u) {
-      for (var c = c1; c < min(c1 + 32u, params.c - c0); c++) {
-        let v = f32(x[x_base + (c0 + c) * volume]);
+    for (var c1 = 0u; (c1 < CHUNK) & (c0 + c1 < params.c); c1 += 32u) {
+      for (var c2 = c1; c2 < min(c1 + 32u, params.c - c0); c2 += AHEAD) {
+        // Written out, so that the loads of AHEAD channels are under way together.
+        var v: array<f32, AHEAD>;
         //: unroll
-        for (var r = 0u; r < ROWS_4; r++) {
-          block[r] += v * weights[c * ROWS_4 + r];
+        for (var i = 0u; i < AHEAD; i++) {
+          v[i] = f32(x[x_base + min(c0 + c2 + i, params.c - 1u) * volume]);
+        }
+        //: unroll
+        for (var i = 0u; i < AHEAD; i++) {
+          let counted = select(0.0, v[i], c0 + c2 + i < params.c);  // beyond the last channel weights are 0, too
+          //: unroll
+          for (var r = 0u; r < ROWS_4; r++) {
+            block[r] += counted * weights[(c2 + i) * ROWS_4 + r];
+          }
         }
       }
       let whole = (c0 + c1 + 32u) % 128u == 0u;
