@@ -4,7 +4,7 @@
 // A workgroup makes TILE_M x TILE_N outputs in steps of TILE_K; a thread makes 4 VM x 4 VN of them in
 // registers, loading the next step's elements while it computes. Slot s of a tile's row holds columns
 // s, s + S, s + 2 S, s + 3 S (S = tile / 4): neighbouring threads load, read and store neighbours.
-// Sums: chains of 32 terms, gathered in groups of 128, gathered in turn (docs/kernels/conv.md, Numbers).
+// Sums: chains of 32 terms, added in order (docs/kernels/conv.md, Numbers).
 // Workgroups: m tiles, then n tiles, groups, k ranges; more than one k range writes planes of raw sums.
 // Bindings: x, w, bias, residual, slope; y; params. Source: ONNX Conv-22.
 
@@ -150,7 +150,6 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(num_workgroups) groups: v
   var b_next: array<vec4<f32>, B_LOADS>;
   var b_inside: array<vec4<bool>, B_LOADS>;
   var block: array<vec4<f32>, SUMS>;
-  var gathered: array<vec4<f32>, SUMS>;
   var total: array<vec4<f32>, SUMS>;
   // One round more than steps: a round computes what the round before has loaded.
   for (var k0 = k_begin; k0 < k_end + TILE_K; k0 += TILE_K) {
@@ -220,13 +219,10 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(num_workgroups) groups: v
       }
     }
     if ((k0 - k_begin) % 32u == 0u) {
-      let whole = vec4<bool>((k0 - k_begin) % 128u == 0u);
       //: unroll
       for (var e = 0u; e < SUMS; e++) {
-        gathered[e] += block[e];
+        total[e] += block[e];
         block[e] = vec4<f32>();
-        total[e] += select(vec4<f32>(), gathered[e], whole);
-        gathered[e] = select(gathered[e], vec4<f32>(), whole);
       }
     }
   }
@@ -242,7 +238,7 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(num_workgroups) groups: v
       let m = m0 + ty + r / 4u * THREADS_M + r % 4u * SLOTS_M;
       if ((m < params.m) & (n < params.n * pixels)) {
         let index = base + m * pixels;
-        let sum = total[r * VN + e / 4u][e % 4u] + (gathered[r * VN + e / 4u][e % 4u] + block[r * VN + e / 4u][e % 4u]);
+        let sum = total[r * VN + e / 4u][e % 4u] + block[r * VN + e / 4u][e % 4u];
         y[params.y_offset + plane + index] = finish(sum, group * params.m + m, index);
       }
     }
