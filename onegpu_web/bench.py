@@ -20,14 +20,15 @@ from typing import Any
 import numpy as np
 
 from .device import Buffer, Device, LoadedPlan, request_device
-from .dtypes import FLOAT16, FLOAT32, DType
+from .dtypes import FLOAT16, FLOAT32
 from .errors import OnegpuError
 from .kernels.conv import CONV, CONV_TRANSPOSE
 from .kernels.conv.families import ConvFamily
 from .kernels.conv.tiles import TILES
 from .plan import Operand, Recorder, Role
-from .problems.conv import Convolution
+from .problems.conv import Convolution, ConvProblem
 from .problems.conv_transpose import ConvTransposeProblem
+from .testing.items import Item, model_items
 from .testing.layers import MODELS
 
 Row = dict[str, Any]
@@ -36,62 +37,12 @@ Report = dict[str, Any]
 _PASS_MS = 2.0  # wanted GPU time of one timed pass
 _PASSES = 9
 _WARM_MS = 500.0  # of work before the clock counts
+_HEAT_MS = 4.0
 _GROUP_BYTES = 4 << 30
 _MOST_DISPATCHES = 200
 _CHECKED_ELEMENTS = 4 << 20  # compared of each end of a large output
 _TOLERANCES = {FLOAT32: 1e-5, FLOAT16: 2e-3}
 _FLOPS_PER_MS_TO_TFLOPS = 1e-9
-
-
-@dataclass(frozen=True, slots=True)
-class Item:
-    """A distinct convolution of a model and how often the model has it."""
-
-    name: str
-    count: int
-    problem: Convolution
-
-
-def model_items(model: str, batch: int, dtype: DType, most_extent: int | None = None) -> list[Item]:
-    """The convolutions of a built-in model or of an ONNX file, whose free dimensions take `batch`, then 224.
-
-    most_extent: a limit on height and width, for adapters that would take minutes (built-in models only).
-    """
-    if model not in MODELS:
-        return _file_items(model, batch)
-    return [
-        Item(layer.name, layer.count, layer.problem(batch, dtype, min(layer.extent, most_extent or layer.extent)))
-        for layer in MODELS[model]
-    ]
-
-
-def _file_items(path: str, batch: int) -> list[Item]:
-    from .graph.feeds import input_values
-    from .graph.fusion import fuse
-    from .graph.lowering import Step
-    from .graph.passes import simplify
-    from .graph.reader import read_model
-    from .graph.specialise import specialise
-
-    with open(path, "rb") as file:
-        model = read_model(file.read())
-    graph = simplify(model.graph, model.opset)
-    arrays = {}
-    for info in graph.inputs:
-        free = [batch, 3, 224, 224]
-        shape = [d if isinstance(d, int) else free[min(i, 3)] for i, d in enumerate(info.shape or ())]
-        arrays[info.name] = np.zeros(shape, info.dtype or "float32")
-    program = fuse(specialise(graph, model.opset, input_values(graph.inputs, arrays, frozenset())))
-    counts: dict[Convolution, int] = {}
-    for step in program.steps:
-        if isinstance(step, Step) and isinstance(step.problem, Convolution):
-            counts[step.problem] = counts.get(step.problem, 0) + 1
-    return [Item(_describe(problem), count, problem) for problem, count in counts.items()]
-
-
-def _describe(problem: Convolution) -> str:
-    shapes = "_".join("x".join(map(str, shape)) for shape in (problem.x_shape, problem.w_shape))
-    return f"{problem.op}_{shapes}_s{problem.strides[-1]}_g{problem.group}"
 
 
 def family_of(problem: Convolution) -> ConvFamily:
@@ -255,6 +206,7 @@ class Timer:
     """A loaded plan of `dispatches` dispatches of one layer, and what each pass of it took for one dispatch."""
 
     row: Row
+    operands: Operands
     loaded: LoadedPlan
     dispatches: int
     times_ms: list[float]
@@ -268,11 +220,7 @@ class Timer:
 
 
 async def _bench_group(device: Device, items: Sequence[Item], variant: str | None) -> list[Row]:
-    """Check every row of the items, then time all of them in turn.
-
-    In turn and without a pause, since a GPU that waits for the host lowers its clock: times of one
-    kernel on an H200 differed by a factor of four between rows that were checked in between.
-    """
+    """Check every row of the items, then time all of them in turn, without the host's work in between."""
     held: list[Operands] = []
     timers: list[Timer] = []
     try:
@@ -282,7 +230,7 @@ async def _bench_group(device: Device, items: Sequence[Item], variant: str | Non
                 row = await _checked(device, item, held[-1], name)
                 if row is not None:
                     timers.append(await _timer(row, held[-1], name))
-        await _time_in_turn(timers)
+        await _time_in_turn(device, timers)
     finally:
         for timer in timers:
             timer.loaded.destroy()
@@ -291,21 +239,34 @@ async def _bench_group(device: Device, items: Sequence[Item], variant: str | Non
     return [timer.row for timer in timers]
 
 
-async def _time_in_turn(timers: Sequence[Timer]) -> None:
-    """Warm up, then time rounds over all timers and fill in their rows."""
-    begin = time.perf_counter()
-    while (time.perf_counter() - begin) * 1e3 < _WARM_MS:
-        for timer in timers:
-            await timer.measure()
+async def _time_in_turn(device: Device, timers: Sequence[Timer]) -> None:
+    """Warm up, then time rounds over all timers, each pass right behind other work, and fill in their rows."""
+    heater = await _heater(device)
+    try:
+        begin = time.perf_counter()
+        while (time.perf_counter() - begin) * 1e3 < _WARM_MS:
+            await heater.measure()
+        for _ in range(_PASSES + 1):
+            for timer in timers:
+                await heater.measure()
+                await timer.measure()
+    finally:
+        heater.loaded.destroy()
+        heater.operands.destroy()
     for timer in timers:
-        timer.times_ms.clear()
-    for _ in range(_PASSES):
-        for timer in timers:
-            await timer.measure()
-    for timer in timers:
-        row = timer.row
-        row["median_ms"], row["min_ms"] = statistics.median(timer.times_ms), min(timer.times_ms)
+        row, times = timer.row, timer.times_ms[1:]
+        row["median_ms"], row["min_ms"] = statistics.median(times), min(times)
         row["tflops"] = row["flops"] / row["median_ms"] * _FLOPS_PER_MS_TO_TFLOPS
+
+
+async def _heater(device: Device) -> Timer:
+    """Work of about _HEAT_MS that goes ahead of each timed pass.
+
+    A GPU that waits for the host lowers its clock: times of one kernel on an H200 differed by a factor of four
+    between passes with and without work in between.
+    """
+    operands = Operands(device, ConvProblem((1, 64, 56, 56), (64, 64, 3, 3), pads=(1,) * 4))
+    return await _timer({}, operands, "implicit_gemm", _HEAT_MS)
 
 
 async def _checked(device: Device, item: Item, operands: Operands, variant: str | None) -> Row | None:
@@ -330,16 +291,16 @@ async def _checked(device: Device, item: Item, operands: Operands, variant: str 
     }
 
 
-async def _timer(row: Row, operands: Operands, variant: str | None) -> Timer:
-    """A plan of so many dispatches that a pass takes about _PASS_MS."""
-    trial = Timer(row, await operands.load(variant, 3), 3, [])
+async def _timer(row: Row, operands: Operands, variant: str | None, pass_ms: float = _PASS_MS) -> Timer:
+    """A plan of so many dispatches that a pass takes about `pass_ms`."""
+    trial = Timer(row, operands, await operands.load(variant, 3), 3, [])
     try:
         for _ in range(3):
             await trial.measure()
     finally:
         trial.loaded.destroy()
-    dispatches = max(3, min(_MOST_DISPATCHES, int(_PASS_MS / max(min(trial.times_ms), 1e-6))))
-    return Timer(row, await operands.load(variant, dispatches), dispatches, [])
+    dispatches = max(1, min(_MOST_DISPATCHES, int(pass_ms / max(min(trial.times_ms), 1e-6))))
+    return Timer(row, operands, await operands.load(variant, dispatches), dispatches, [])
 
 
 def main(argv: Sequence[str] | None = None) -> int:
