@@ -37,7 +37,7 @@ def _case(name: str, problem: Convolution) -> Case:
 
 def _layers(models: Iterable[str], batch: int, dtype: DType = FLOAT32) -> list[Case]:
     """Every distinct layer of the models, each no larger than `_MOST_WORK` allows."""
-    cases = {}
+    cases: dict[Convolution, Case] = {}
     for model in models:
         for layer in MODELS[model]:
             if layer.transposed:
