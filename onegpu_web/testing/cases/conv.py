@@ -111,7 +111,7 @@ _EXTENTS = [
     _case("one_dimension", (2, 4, 19), (6, 4, 3), pads=(1, 1), strides=(2,), has_bias=True),
     _case("one_dimension_groups", (1, 6, 21), (6, 2, 5), pads=(4, 0), dilations=(2,), group=3, has_bias=True),
     _case("three_dimensions", (2, 4, 5, 6, 4), (6, 2, 3, 2, 3), group=2, pads=(1, 0, 1, 1, 1, 0), strides=(2, 1, 1)),
-    _case("flat_windows_over_padded_depth", (1, 3, 4, 5, 6), (5, 3, 1, 3, 3), pads=(1, 1, 1, 2, 1, 1), strides=(2, 1, 1)),
+    _case("flat_windows_padded_depth", (1, 3, 4, 5, 6), (5, 3, 1, 3, 3), pads=(1, 1, 1, 2, 1, 1), has_bias=True),
     _case("three_dimensions_dilated", (1, 3, 7, 5, 6), (5, 3, 2, 2, 2), dilations=(3, 2, 1), has_bias=True),
     _case("few_pixels", (3, 70, 2, 1), (9, 70, 2, 1), has_bias=True, activation=Activation("hard_sigmoid", 1 / 6)),
 ]  # fmt: skip
