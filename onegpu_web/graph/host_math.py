@@ -121,15 +121,18 @@ def _cast(node: Node, inputs: Inputs, opset: int) -> list[Array]:
 
 
 def _wide_sum(x: Array, axes: tuple[int, ...], keepdims: bool) -> Any:
-    return np.sum(x, axis=axes, keepdims=keepdims, dtype=np.float64 if x.dtype.kind == "f" else x.dtype)
+    kept = np.sum(x, axis=axes, keepdims=True, dtype=np.float64 if x.dtype.kind == "f" else x.dtype)
+    return kept if keepdims else np.squeeze(kept, axes)
 
 
 def _wide_product(x: Array, axes: tuple[int, ...], keepdims: bool) -> Any:
-    return np.prod(x, axis=axes, keepdims=keepdims, dtype=np.float64 if x.dtype.kind == "f" else x.dtype)
+    kept = np.prod(x, axis=axes, keepdims=True, dtype=np.float64 if x.dtype.kind == "f" else x.dtype)
+    return kept if keepdims else np.squeeze(kept, axes)
 
 
 def _wide_mean(x: Array, axes: tuple[int, ...], keepdims: bool) -> Any:
-    return np.mean(x, axis=axes, keepdims=keepdims, dtype=np.float64)
+    kept = np.mean(x, axis=axes, keepdims=True, dtype=np.float64)
+    return kept if keepdims else np.squeeze(kept, axes)
 
 
 def _extreme(function: Function, lowest: bool) -> Function:

@@ -18,17 +18,17 @@ def normalize(problem: NormalizationProblem, x: Array, scale: Array, bias: Array
     if problem.kind == "layer":
         axis = problem.axis % len(shape)
         rows = x.astype(np.float64).reshape(*shape[:axis], -1)
-        wide = [v if v is None else v.astype(np.float64) for v in (scale, bias)]
+        wide_scale, wide_bias = (np.asarray(v, np.float64) for v in (scale, 0.0 if bias is None else bias))
     else:
         groups = shape[1] if problem.kind == "instance" else problem.num_groups
         rows = x.astype(np.float64).reshape(shape[0], groups, -1)
         each = shape[1] // len(scale)
         plane = rows.size // max(1, shape[0] * shape[1])
-        wide = [v if v is None else np.repeat(v.astype(np.float64), each * plane) for v in (scale, bias)]
-        wide = [v if v is None else v.reshape(groups, -1) for v in wide]
+        pair = (scale, np.zeros(len(scale)) if bias is None else bias)
+        wide_scale, wide_bias = (np.repeat(v.astype(np.float64), each * plane).reshape(groups, -1) for v in pair)
     away = rows - rows.mean(-1, keepdims=True)
-    y = away / np.sqrt((away**2).mean(-1, keepdims=True) + problem.epsilon) * wide[0]
-    return np.asarray(y if wide[1] is None else y + wide[1]).reshape(shape)
+    y = away / np.sqrt((away**2).mean(-1, keepdims=True) + problem.epsilon) * wide_scale
+    return np.asarray(y + wide_bias).reshape(shape)
 
 
 def batch_normalize(problem: BatchNormalizationProblem, operands: Mapping[str, Array]) -> Array:

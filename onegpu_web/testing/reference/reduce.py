@@ -24,8 +24,8 @@ def reduce(problem: ReduceProblem, x: Array) -> Array:
     terms = {"l1": np.abs(wide), "sum_square": wide * wide, "l2": wide * wide}.get(problem.kind, wide)
     with np.errstate(all="ignore"):
         if problem.kind == "prod":
-            return np.asarray(np.prod(terms, axis=axes, keepdims=problem.keepdims, dtype=wide.dtype))
-        total = np.asarray(np.sum(terms, axis=axes, keepdims=problem.keepdims, dtype=wide.dtype))
+            return _kept(np.prod(terms, axis=axes, keepdims=True, dtype=wide.dtype), axes, problem.keepdims)
+        total = _kept(np.sum(terms, axis=axes, keepdims=True, dtype=wide.dtype), axes, problem.keepdims)
         if problem.kind == "mean":
             count = x.size // max(1, total.size)
             mean = np.asarray(total / count)
@@ -33,6 +33,11 @@ def reduce(problem: ReduceProblem, x: Array) -> Array:
         if problem.kind == "l2":
             return np.asarray(np.sqrt(total))
         return np.asarray(np.log(total)) if problem.kind == "log_sum" else total
+
+
+def _kept(x: Array, axes: tuple[int, ...], keepdims: bool) -> Array:
+    """A reduction that kept its axes, without them unless they are wanted."""
+    return x if keepdims else np.squeeze(x, axes)
 
 
 def softmax(problem: SoftmaxProblem, x: Array) -> Array:
