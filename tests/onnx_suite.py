@@ -1,4 +1,4 @@
-"""The onnx package's own test suites, as (name, model, data sets)."""
+"""The onnx package's own test suites: models, data sets, which of them must be refused, and what is close enough."""
 
 from __future__ import annotations
 
@@ -13,7 +13,33 @@ import onnx
 from onnx import numpy_helper, version_converter
 from onnx.backend.test.loader import load_model_tests
 
+from onegpu_web.graph.host import HOST_OPS
+from onegpu_web.graph.operators import HANDLERS
+
 Arrays = list[np.ndarray]
+
+KINDS = ("node", "pytorch-converted", "pytorch-operator")
+# Element types that kernels or the host compute with.
+TYPES = {"FLOAT", "FLOAT16", "INT32", "INT64", "UINT32", "INT8", "UINT8", "BOOL"}
+# Kernels that compute in words of 16 or 32 bits; bytes lie four to a word, and only some kernels take them apart.
+NOT_IN_BYTES = {"Add", "Clip", "Div", "Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual", "Max", "Min", "Mod"}
+NOT_IN_BYTES |= {"Mul", "Sub"}
+# By the start of their names.
+REFUSED = {
+    "test_training_dropout": "training",
+    "test_reduce_log_sum_exp_empty_set_expanded": "float64 in between",
+    "test_attention_local_window_gqa_rank4_mask_expanded": "float64 in between",
+    "test_attention_local_window_ext_cache_float16_mask_expanded": "pads that hang on values",
+    "test_batchnorm_example_training_mode": "training",
+    "test_batchnorm_epsilon_training_mode": "training",
+    "test_PReLU_1d_multiparam": "opset 6's slope by channel, which opset 7 does not broadcast",
+    "test_PReLU_2d_multiparam": "opset 6's slope by channel, which opset 7 does not broadcast",
+    "test_PReLU_3d_multiparam": "opset 6's slope by channel, which opset 7 does not broadcast",
+}
+RTOL, ATOL = 1e-3, 1e-5  # where a case asks for less than the package's own defaults
+# Every node rounds to half; the softmax in the middle lies on one of two neighbours (2**-11).
+HALF_CHAINS = {"test_attention_4d_causal_fp16_expanded": 2e-3}
+BFLOAT16_RTOL = 2.0**-8  # bfloat16 counts as float32, so results are not rounded to it
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,3 +88,39 @@ def suite(kind: str) -> tuple[SuiteCase, ...]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the package computes its expectations with overflows and NaN
         return tuple(SuiteCase(case.name, case) for case in load_model_tests(kind=kind))
+
+
+def supported_cases() -> list[SuiteCase]:
+    """The cases whose operators are there, at least one of them as a kernel, whatever their element types."""
+    found = [case for kind in KINDS for case in suite(kind)]
+    return [case for case in found if case.operators <= {*HANDLERS, *HOST_OPS} and case.operators & set(HANDLERS)]
+
+
+def refusal(case: SuiteCase) -> str | None:
+    """Why a case of supported_cases must raise; None where it must give its outputs."""
+    for name, reason in REFUSED.items():
+        if case.name.startswith(name):
+            return reason
+    fed, made = (_types(values) for values in (case.model.graph.input, case.model.graph.output))
+    if not fed <= TYPES or not made <= TYPES | {"BFLOAT16"}:
+        return f"elements of {', '.join(sorted((fed | made) - TYPES))}"
+    if fed & {"INT8", "UINT8"} and case.operators & NOT_IN_BYTES:
+        return "arithmetic on bytes"
+    return None
+
+
+def assert_outputs(case: SuiteCase, got: Arrays, want: Arrays) -> None:
+    """Fail unless outputs have the expected types and shapes, and values within the case's tolerance."""
+    for actual, wanted in zip(got, want, strict=True):
+        rtol, atol = max(case.case.rtol, HALF_CHAINS.get(case.name, RTOL)), max(case.case.atol, ATOL)
+        if str(wanted.dtype) == "bfloat16":
+            wanted, rtol = wanted.astype(np.float32), max(rtol, BFLOAT16_RTOL)
+        assert actual.dtype == wanted.dtype
+        assert actual.shape == wanted.shape
+        np.testing.assert_allclose(actual, wanted, rtol=rtol, atol=atol)
+
+
+def _types(values: Any) -> set[str]:
+    """Names of the element types of tensors; sequences and optional values name none."""
+    types = [value.type.tensor_type.elem_type for value in values if value.type.HasField("tensor_type")]
+    return {onnx.TensorProto.DataType.Name(code) for code in types}

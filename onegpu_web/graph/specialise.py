@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -64,10 +64,23 @@ def _lower(node: Node, opset: int, values: dict[str, Value]) -> list[Lowered]:
         steps = handler(NodeView(node, opset, inputs))
     except KernelShapeError as error:
         raise KernelShapeError(f"{node.label}: {error}") from error
+    kept: list[Lowered] = []
     for step in steps:
-        made = [step.target] if isinstance(step, Alias) else list(step.writes.values())
-        values.update({value.name: value for value in made})
-    return steps
+        if isinstance(step, Alias):
+            source = values[step.source].array
+            target = step.target if source is None else _known(step.target, source)
+            values[target.name] = target
+            if source is not None:
+                continue
+        else:
+            values.update({value.name: value for value in step.writes.values()})
+        kept.append(step)
+    return kept
+
+
+def _known(target: Value, source: Array) -> Value:
+    """`target` with the elements of the constant that it is an alias of: CastLike's first input may be one."""
+    return replace(target, array=source.reshape(target.shape).astype(target.dtype, copy=False))
 
 
 def _host_knows(node: Node, inputs: tuple[Value | None, ...]) -> bool:
