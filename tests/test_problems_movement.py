@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from onegpu_web.caps import Caps
-from onegpu_web.dtypes import INT8
+from onegpu_web.dtypes import FLOAT16, INT8, INT32, UINT8
 from onegpu_web.errors import KernelShapeError
 from onegpu_web.kernels.copy import FAMILY
 from onegpu_web.problems.movement import (
@@ -58,6 +58,10 @@ def test_depth_to_space_takes_channels_in_either_order() -> None:
         (lambda: PadProblem((2, 3), (-2, 0, -1, 0)), "pad: pads must leave sizes of 0 or more"),
         (lambda: PadProblem((2, 0), (0, 1, 0, 0), "edge"), "pad: mode edge must have elements"),
         (lambda: PadProblem((2,), (1, 1), "mirror"), "pad: mode must be of constant"),
+        (lambda: PadProblem((2,), (1, 1), value=1e6, dtype=FLOAT16), "pad: value must be a number of float16"),
+        (lambda: PadProblem((2,), (1, 1), value=np.inf, dtype=INT32), "pad: value must be a number of int32, got inf"),
+        (lambda: PadProblem((2,), (1, 1), value=-1.0, dtype=UINT8), "pad: value must be a number of uint8, got -1"),
+        (lambda: GatherProblem((2, 3), (3,), dtype=INT8), "gather: dtype must be of float32"),
         (lambda: GatherProblem((2, 0), (3,), 1), "gather: axis 1 must have elements"),
         (lambda: GatherProblem((2, 3), (3,), 2), "gather: axis must be within the rank 2"),
         (lambda: CastProblem(4, INT8, INT8), "cast: dtype must be of"),
@@ -77,6 +81,8 @@ def test_bad_shapes_are_named(make: object, message: str) -> None:
         (transpose((2, 6, 4, 8), (0, 2, 1, 3)), "vec4"),
         (transpose((2, 6, 4, 7), (0, 2, 1, 3)), "plain"),
         (slice_axes((4, 8), [(0, 4, 1), (1, 4, 1)]), "plain"),
+        (transpose((2, 6, 4, 8), (0, 2, 1, 3), UINT8), "vec4"),
+        (transpose((1, 64, 20, 20), (0, 2, 3, 1), UINT8), "plain"),
     ],
 )
 def test_the_right_variant_is_chosen(problem: CopyProblem, variant: str) -> None:

@@ -262,3 +262,30 @@ def test_gpu_time_is_known_where_timestamps_are(session: InferenceSession) -> No
         assert 0 < session.gpu_ms < 60_000
     else:
         assert session.gpu_ms is None
+
+
+def test_bytes_move_through_views_pads_and_concatenations(device: Device) -> None:
+    nodes = [
+        helper.make_node("DepthToSpace", ["x"], ["d"], blocksize=2),
+        helper.make_node("Pad", ["d", "pads", "value"], ["p"]),
+        helper.make_node("Transpose", ["p"], ["t"], perm=[0, 2, 3, 1]),
+        helper.make_node("Concat", ["t", "t"], ["y"], axis=3),
+    ]
+    constants = {"pads": np.array([0, 0, 1, -1, 0, 0, 0, 2]), "value": np.array(7, np.uint8)}
+    graph = helper.make_graph(
+        nodes,
+        "g",
+        [helper.make_tensor_value_info("x", TensorProto.UINT8, [1, 12, 3, 5])],
+        [helper.make_tensor_value_info("y", TensorProto.UINT8, None)],
+        [numpy_helper.from_array(array, name) for name, array in constants.items()],
+    )
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    x = RNG.integers(0, 256, (1, 12, 3, 5), np.uint8)
+    session = InferenceSession.create_sync(model.SerializeToString(), device=device)
+    try:
+        (y,) = session.run_sync(None, {"x": x})
+    finally:
+        session.destroy()
+    (want,) = ReferenceEvaluator(model).run(None, {"x": x})
+    assert y.dtype == np.uint8
+    np.testing.assert_array_equal(y, want)

@@ -2,7 +2,7 @@
 //
 // The walk has `rank` axes of `shape` (at most 8, the last one fastest). E is what moves: a u32 for
 // any 32-bit type (NaN payloads survive), an f16, or a vec4 of them, which strides and offsets then
-// count. x's strides may be negative: 32-bit wrap-around adds them. A thread moves one E.
+// count; single bytes take wgsl/moved_bytes.wgsl. x's strides may be negative: 32-bit wrap-around adds them. A thread moves one E.
 // Bindings: x, y, params. Source: problems/movement.py, CopyProblem.
 
 const WORKGROUP: u32 = 256u;
@@ -18,8 +18,13 @@ struct Params {
   y_offset: u32,
 }
 
+//: region elements
 @group(0) @binding(0) var<storage, read> x: array<E>;
 @group(0) @binding(1) var<storage, read_write> y: array<E>;
+fn load(i: u32) -> E { return x[i]; }
+fn store(i: u32, element: E) { y[i] = element; }
+//: end
+
 @group(0) @binding(2) var<uniform> params: Params;
 
 @compute @workgroup_size(WORKGROUP)
@@ -40,5 +45,5 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(num_workgroups) groups: v
     x_index += at * params.x_strides[part][slot];
     y_index += at * params.y_strides[part][slot];
   }
-  y[y_index] = x[x_index];
+  store(y_index, load(x_index));
 }

@@ -7,7 +7,7 @@
 
 const MODE: u32 = 0u;  // position in problems/movement.py's PAD_MODES
 const WORKGROUP: u32 = 256u;
-alias E = u32;  // what moves: a u32 for any 32-bit type, or an f16
+alias E = u32;  // what moves: a u32 for any 32-bit type, a byte in one (wgsl/moved_bytes.wgsl), or an f16
 
 struct Params {
   shape: array<vec4<u32>, 2>,
@@ -21,8 +21,13 @@ struct Params {
   value_bits: u32,
 }
 
+//: region elements
 @group(0) @binding(0) var<storage, read> x: array<E>;
 @group(0) @binding(1) var<storage, read_write> y: array<E>;
+fn load(i: u32) -> E { return x[i]; }
+fn store(i: u32, element: E) { y[i] = element; }
+//: end
+
 @group(0) @binding(2) var<uniform> params: Params;
 
 //: region value
@@ -72,8 +77,8 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(num_workgroups) groups: v
     index += u32(at) * params.x_strides[part][slot];
   }
   if (inside) {
-    y[params.y_offset + i] = x[index];
+    store(params.y_offset + i, load(index));
   } else {
-    y[params.y_offset + i] = border();
+    store(params.y_offset + i, border());
   }
 }

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..caps import Caps
-from ..dtypes import FLOAT16, DType
+from ..dtypes import FLOAT16, INT8, UINT8, DType
 from ..plan import Launch, fold_grid, grid, pack_params
 from ..problems.movement import ConcatProblem, CopyProblem
 from ..problems.strides import RANK, Shape, collapse, padded
@@ -22,6 +22,11 @@ _TILE = 32
 def moved_type(dtype: DType) -> str:
     """The WGSL type that moves elements of `dtype` bit for bit."""
     return "f16" if dtype is FLOAT16 else "u32"
+
+
+def moved_regions(dtype: DType) -> dict[str, str]:
+    """The regions of a shader that moves single elements of `dtype`."""
+    return {"elements": "moved_bytes"} if dtype in (INT8, UINT8) else {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +74,8 @@ class Tiled:
 
     def supports(self, problem: CopyProblem, caps: Caps, /) -> str | None:
         shape, (x, y) = _walk(problem)
+        if problem.dtype in (INT8, UINT8):
+            return "elements must have 16 or 32 bits"
         if len(shape) not in (2, 3) or x[-2] != 1 or y[-1] != 1:
             return "x and y must be batches of matrices, one transposed against the other"
         if min(shape[-2:]) < 4:
@@ -108,8 +115,10 @@ def _lower(
         problem.x_offset // lanes,
         problem.y_offset // lanes,
     )
-    element = moved_type(problem.dtype)
-    shader = build("copy", aliases={"E": f"vec4<{element}>" if lanes == 4 else element})
+    element, regions = moved_type(problem.dtype), moved_regions(problem.dtype)
+    if lanes == 4:  # four bytes are a word
+        element, regions = (element if regions else f"vec4<{element}>"), {}
+    shader = build("copy", aliases={"E": element}, regions=regions)
     return Lowering((Launch(shader, ("x",), ("y",), params, grid(elements, _WORKGROUP, caps.limits), problem.op),))
 
 

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import math
-import struct
 from dataclasses import dataclass
 
 from ..caps import Caps
-from ..dtypes import FLOAT16, FLOAT32
+from ..dtypes import FLOAT16
 from ..plan import Launch, grid, pack_params
 from ..problems.movement import PAD_MODES, PadProblem
 from ..problems.strides import RANK, padded, row_major
 from ..shader import build
-from .copy import moved_type
+from .copy import moved_regions, moved_type
 from .family import Family, Lowering
 from .unary import needs_half
 
@@ -46,13 +45,13 @@ class Plain:
             len(axes),
             problem.x_offset + cropped,
             problem.y_offset,
-            _bits(problem),
+            problem.value_bits,
         )
         shader = build(
             "pad",
             constants={"MODE": PAD_MODES.index(problem.mode)},
             aliases={"E": moved_type(problem.dtype)},
-            regions={"value": "pad_half"} if problem.dtype is FLOAT16 else None,
+            regions=moved_regions(problem.dtype) | ({"value": "pad_half"} if problem.dtype is FLOAT16 else {}),
         )
         return Lowering((Launch(shader, ("x",), ("y",), params, grid(elements, _WORKGROUP, caps.limits), "pad"),))
 
@@ -84,14 +83,6 @@ def _axes(problem: PadProblem) -> list[_Axis]:
         else:
             axes.append(axis)
     return axes or [_Axis(1, 0, 1, 0)]
-
-
-def _bits(problem: PadProblem) -> int:
-    """The border value's bits in x's element type."""
-    if problem.dtype in (FLOAT32, FLOAT16):
-        code, word = ("<f", "<I") if problem.dtype is FLOAT32 else ("<e", "<H")
-        return int(struct.unpack(word, struct.pack(code, problem.value))[0])
-    return int(problem.value) & 0xFFFFFFFF
 
 
 FAMILY: Family[PadProblem] = Family("pad", (Plain(),))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import struct
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -11,12 +13,14 @@ from ..errors import KernelShapeError
 from .strides import Shape, broadcast_shape, broadcast_strides, check_axis, check_offsets, check_shape, row_major
 
 PAD_MODES = ("constant", "edge", "reflect", "wrap")
-MOVABLE = (FLOAT32, FLOAT16, INT32, UINT32)
+WORDS = (FLOAT32, FLOAT16, INT32, UINT32)
+MOVABLE = (*WORDS, INT8, UINT8)
+_STRUCT_CODES = {FLOAT32: "f", FLOAT16: "e", INT32: "i", UINT32: "I", INT8: "b", UINT8: "B"}
 
 
-def _check_dtype(op: str, field: str, dtype: DType) -> None:
-    if dtype not in MOVABLE:
-        raise KernelShapeError(f"{op}: {field} must be of {', '.join(d.name for d in MOVABLE)}, got {dtype.name}")
+def _check_dtype(op: str, field: str, dtype: DType, choices: tuple[DType, ...] = MOVABLE) -> None:
+    if dtype not in choices:
+        raise KernelShapeError(f"{op}: {field} must be of {', '.join(d.name for d in choices)}, got {dtype.name}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,6 +204,10 @@ class PadProblem:
             size == 0 and out > 0 for size, out in zip(self.cropped_shape, self.output_shape, strict=True)
         ):
             raise KernelShapeError(f"pad: mode {self.mode} must have elements to repeat, got {self.x_shape}")
+        try:
+            _ = self.value_bits
+        except (OverflowError, ValueError, struct.error) as error:
+            raise KernelShapeError(f"pad: value must be a number of {self.dtype.name}, got {self.value}") from error
         x = check_shape("pad", "x_shape", self.x_shape)
         y = check_shape("pad", "output_shape", self.output_shape)
         check_offsets("pad", x_offset=(self.x_offset, x), y_offset=(self.y_offset, y))
@@ -215,6 +223,12 @@ class PadProblem:
     @property
     def ends(self) -> Shape:
         return self.pads[len(self.x_shape) :]
+
+    @property
+    def value_bits(self) -> int:
+        """The border value's bits in x's element type."""
+        code = _STRUCT_CODES[self.dtype]
+        return int.from_bytes(struct.pack(code, self.value if code in "fe" else int(self.value)), sys.byteorder)
 
     @property
     def cropped_shape(self) -> Shape:
@@ -245,7 +259,7 @@ class GatherProblem:
     y_offset: int = 0
 
     def __post_init__(self) -> None:
-        _check_dtype("gather", "dtype", self.dtype)
+        _check_dtype("gather", "dtype", self.dtype, WORDS)
         axis = check_axis("gather", "axis", self.axis, len(self.x_shape))
         if self.x_shape[axis] == 0:
             raise KernelShapeError(f"gather: axis {axis} must have elements, got {self.x_shape}")
@@ -289,8 +303,8 @@ class CastProblem:
 
     def __post_init__(self) -> None:
         if self.x_dtype not in (INT8, UINT8):
-            _check_dtype("cast", "x_dtype", self.x_dtype)
-        _check_dtype("cast", "dtype", self.dtype)
+            _check_dtype("cast", "x_dtype", self.x_dtype, WORDS)
+        _check_dtype("cast", "dtype", self.dtype, WORDS)
         check_shape("cast", "elements", (self.elements,))
         check_offsets("cast", x_offset=(self.x_offset, self.elements), y_offset=(self.y_offset, self.elements))
 

@@ -35,7 +35,7 @@ def transpose_axes(node: NodeView) -> list[Lowered]:
     """Transpose-25; an Alias where only axes of size 1 change places."""
     x = node.required(0)
     perm = node.node.get_ints("perm") or tuple(reversed(range(len(x.shape))))
-    problem = transpose(x.shape, perm, words(x))
+    problem = transpose(x.shape, perm, x.stored)
     return [_copy(x, node.output(0, problem.shape, x.dtype), problem)]
 
 
@@ -57,7 +57,7 @@ def slices(node: NodeView) -> list[Lowered]:
         axis = check_axis(node.node.label, "axes", axis, len(x.shape))
         found = range(*slice(start, end, step).indices(x.shape[axis]))
         wanted[axis] = (found.start, len(found), step)
-    problem = slice_axes(x.shape, wanted, words(x))
+    problem = slice_axes(x.shape, wanted, x.stored)
     return [_copy(x, node.output(0, problem.shape, x.dtype), problem)]
 
 
@@ -67,7 +67,7 @@ def concat(node: NodeView) -> list[Lowered]:
     first = values[0]
     if any(value.dtype != first.dtype for value in values):
         raise KernelShapeError(f"{node.node.label}: inputs must be of one type, got {[v.dtype for v in values]}")
-    problem = ConcatProblem(tuple(v.shape for v in values), node.node.get_int("axis", 1), words(first))
+    problem = ConcatProblem(tuple(v.shape for v in values), node.node.get_int("axis", 1), first.stored)
     y = node.output(0, problem.output_shape, first.dtype)
     if len(values) == 1:
         return [Alias(first.name, y)]
@@ -90,7 +90,7 @@ def split(node: NodeView) -> list[Lowered]:
     for index, part in enumerate(sizes):
         wanted = [(0, other, 1) for other in x.shape]
         wanted[axis] = (start if part else 0, part, 1)
-        problem = slice_axes(x.shape, wanted, words(x))
+        problem = slice_axes(x.shape, wanted, x.stored)
         if node.outputs[index]:
             steps.append(_copy(x, node.output(index, problem.shape, x.dtype), problem))
         start += part
@@ -108,7 +108,7 @@ def pad(node: NodeView) -> list[Lowered]:
         given, constant = _ints(node, 1) or (), node.known(2)
         value = 0.0 if constant is None or constant.size == 0 else float(constant.reshape(-1)[0])
         pads = _on_axes(node, given, _ints(node, 3), len(x.shape))
-    problem = PadProblem(x.shape, pads, attributes.get_str("mode", "constant"), value, words(x))
+    problem = PadProblem(x.shape, pads, attributes.get_str("mode", "constant"), value, x.stored)
     y = node.output(0, problem.output_shape, x.dtype)
     if not any(pads):
         return [Alias(x.name, y)]
@@ -131,7 +131,7 @@ def _on_axes(node: NodeView, pads: Sequence[int], axes: Sequence[int] | None, ra
 def expand_shape(node: NodeView) -> list[Lowered]:
     """Expand-13."""
     x = node.required(0)
-    problem = expand(x.shape, _ints(node, 1) or (), words(x))
+    problem = expand(x.shape, _ints(node, 1) or (), x.stored)
     return [_copy(x, node.output(0, problem.shape, x.dtype), problem)]
 
 
@@ -139,7 +139,7 @@ def tile_axes(node: NodeView) -> list[Lowered]:
     """Tile-13."""
     x = node.required(0)
     repeats = _ints(node, 1) or ()
-    problem = tile(x.shape, repeats, words(x))
+    problem = tile(x.shape, repeats, x.stored)
     shape = tuple(size * count for size, count in zip(x.shape, repeats, strict=True))
     return [_copy(x, node.output(0, shape, x.dtype), problem)]
 
@@ -149,10 +149,10 @@ def depth_space(node: NodeView) -> list[Lowered]:
     x, b = node.required(0), node.node.get_int("blocksize", 0)
     mode = node.node.get_str("mode", "DCR")
     if node.op_type == "DepthToSpace":
-        problem = depth_to_space(x.shape, b, mode, words(x))
+        problem = depth_to_space(x.shape, b, mode, x.stored)
         shape = (x.shape[0], x.shape[1] // (b * b), x.shape[2] * b, x.shape[3] * b)
     else:
-        problem = space_to_depth(x.shape, b, mode, words(x))
+        problem = space_to_depth(x.shape, b, mode, x.stored)
         shape = (x.shape[0], x.shape[1] * b * b, x.shape[2] // b, x.shape[3] // b)
     return [_copy(x, node.output(0, shape, x.dtype), problem)]
 

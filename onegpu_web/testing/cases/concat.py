@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...dtypes import FLOAT16, INT32
+from ...dtypes import FLOAT16, INT32, UINT8
 from ...kernels import copy
 from ...problems.movement import ConcatProblem
 from ..reference.operands import bits, take
@@ -47,5 +47,6 @@ CASES = [
     _case("offsets", ((2, 3), (2, 5)), 1, x_offsets=(3, 1), y_offset=2),
     _case("integers", ((4, 3), (4, 8)), 1, dtype=INT32),
     _case("half", ((4, 3), (4, 8)), 1, dtype=FLOAT16),
+    _case("bytes", ((2, 3, 2), (2, 4, 2), (2, 1, 2)), 1, dtype=UINT8, x_offsets=(3, 0, 1), y_offset=5),
     _case("ten_inputs", ((1, 2, 3),) * 10, 1),
 ]

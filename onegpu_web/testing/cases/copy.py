@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ...dtypes import FLOAT16, INT32
+from ...dtypes import FLOAT16, INT8, INT32, UINT8
 from ...kernels import copy
 from ...problems.movement import (
     CopyProblem,
@@ -63,5 +63,9 @@ CASES = [
     _case("integers", transpose((3, 5, 4), (2, 0, 1), INT32)),
     _case("half", transpose((6, 10), (1, 0), FLOAT16)),
     _case("half_rows_of_four", transpose((4, 6, 8), (1, 0, 2), FLOAT16)),
+    _case("bytes", transpose((3, 5, 6), (2, 0, 1), UINT8), x_offset=3, y_offset=5),
+    _case("bytes_of_blocks", depth_to_space((2, 12, 3, 5), 2, dtype=INT8), y_offset=2),
+    _case("bytes_of_pixels", space_to_depth((1, 3, 6, 4), 2, dtype=UINT8), x_offset=1),
+    _case("bytes_four_at_a_time", transpose((4, 6, 8), (1, 0, 2), INT8), x_offset=4, y_offset=8),
     _case("many_workgroups", slice_axes((260, 260), [(0, 257, 1), (1, 257, 1)])),
 ]

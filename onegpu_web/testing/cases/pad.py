@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ...dtypes import FLOAT16, INT32
+from ...dtypes import FLOAT16, INT8, INT32, UINT8
 from ...kernels import pad
 from ...problems.movement import PadProblem
 from ..reference import movement as reference
@@ -48,5 +48,7 @@ CASES = [
     _case("empty_input", (0, 3), (2, 0, 1, 1), value=4.0),
     _case("integers", (3, 4), (0, 1, 2, 0), value=-5.0, dtype=INT32),
     _case("half", (3, 4), (0, 1, 2, 0), value=-5.5, dtype=FLOAT16),
+    _case("bytes", (3, 5), (0, 1, 2, 0), value=-5.0, dtype=INT8, x_offset=3, y_offset=1),
+    _case("bytes_reflect", (2, 5, 4), (0, 3, 2, 0, 4, 3), "reflect", dtype=UINT8, y_offset=6),
     _case("six_axes", (1, 2, 3, 2, 3, 2), (0, 1, 0, 1, 0, 1, 0, 0, 2, 0, 1, 0)),
 ]
