@@ -271,7 +271,7 @@ def test_bytes_move_through_views_pads_and_concatenations(device: Device) -> Non
         helper.make_node("Transpose", ["p"], ["t"], perm=[0, 2, 3, 1]),
         helper.make_node("Concat", ["t", "t"], ["y"], axis=3),
     ]
-    constants = {"pads": np.array([0, 0, 1, -1, 0, 0, 0, 2]), "value": np.array(7, np.uint8)}
+    constants = {"pads": np.array([0, 0, 1, 3, 0, 0, 0, 2]), "value": np.array(7, np.uint8)}
     graph = helper.make_graph(
         nodes,
         "g",
