@@ -50,10 +50,11 @@ fn window_sum(x_base: u32, w_base: u32, od: u32, oh: u32, ow: u32) -> f32 {
       let ih = i32(oh * params.sh + kh * params.dh) - params.ph;
       for (var kw = 0u; kw < params.kw; kw++) {
         let iw = i32(ow * params.sw + kw * params.dw) - params.pw;
-        if (u32(id) < params.d && u32(ih) < params.h && u32(iw) < params.w) {  // a negative one becomes huge
-          let at = x_base + (u32(id) * params.h + u32(ih)) * params.w + u32(iw);
-          sum = sum + f32(x[at]) * f32(w[w_base + (kd * params.kh + kh) * params.kw + kw]);
-        }
+        let inside = u32(id) < params.d && u32(ih) < params.h && u32(iw) < params.w;  // a negative one becomes huge
+        let at = x_base + (u32(id) * params.h + u32(ih)) * params.w + u32(iw);
+        // Zeros outside are terms too: an infinite weight makes NaN of them.
+        let v = select(0.0, f32(x[select(x_base, at, inside)]), inside);
+        sum = sum + v * f32(w[w_base + (kd * params.kh + kh) * params.kw + kw]);
       }
     }
   }
