@@ -135,6 +135,8 @@ def test_bad_pictures_are_one_line_on_stderr(command: str, tmp_path: Path, capsy
         ["run", "model.onnx", "a.png", "--size", "big"],
         ["run", "model.onnx", "a.png", "--mean", "1,2"],
         ["run", "model.onnx", "a.png", "--std", "0"],
+        ["run", "model.onnx", "a.png", "--top", "0"],
+        ["run", "model.onnx", "a.png", "--top", "x"],
     ],
 )
 def test_wrong_usage_is_exit_code_2(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
@@ -279,6 +281,41 @@ def test_run_shows_shapes_and_largest_values(tmp_path: Path, capsys: pytest.Capt
     text = capsys.readouterr().out
     assert "input   x  float32 1 x 3 x 4 x 6" in text
     assert "[0, 0, 2, 5]" in text
+
+
+@pytest.mark.gpu
+def test_run_gives_json_that_every_parser_takes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    _save_mean_model(tmp_path / "mean.onnx")
+    Image.fromarray(_picture(4, 6)).save(tmp_path / "a.png")
+    command = ["run", tmp_path / "mean.onnx", tmp_path / "a.png", "--mean", "nan"]
+    (output,) = _json(capsys, *command, "--json")["outputs"]
+    assert (output["min"], output["top"][0]["value"]) == (None, None)
+    assert main([str(argument) for argument in command]) == 0
+    assert "min nan" in capsys.readouterr().out
+
+
+@pytest.mark.gpu
+def test_info_shows_what_the_adapter_offers_and_the_device_lacks(capsys: pytest.CaptureFixture[str]) -> None:
+    facts = _json(capsys, "info", "--json")
+    lacking = sorted(set(facts["offered"]) - set(facts["features"]))
+    assert main(["info"]) == 0
+    (line,) = [line for line in capsys.readouterr().out.splitlines() if line.startswith("not enabled")]
+    assert line.split(maxsplit=2)[2] == (", ".join(lacking) or "none")
+
+
+def test_a_reader_that_leaves_early_is_no_traceback() -> None:
+    command = f"'{sys.executable}' -m onegpu_web fetch --list | true"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=True)
+    assert done.stderr == ""
+
+
+def test_a_cache_that_cannot_be_made_is_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("ONEGPU_CACHE", str(tmp_path / "file"))
+    assert main(["fetch", "imagenet_labels.json"]) == 1
+    assert f"fetch: {tmp_path / 'file'}" in capsys.readouterr().err
 
 
 @pytest.mark.gpu

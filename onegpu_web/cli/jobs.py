@@ -28,7 +28,7 @@ def add_job_parsers(commands: Subparsers) -> None:
         help="say what a picture shows",
         description="Names what a picture shows, with the thousand classes of ImageNet.",
     )
-    classify.add_argument("--top", type=_count, default=5, metavar="N", help="how many names to give (default 5)")
+    classify.add_argument("--top", type=count, default=5, metavar="N", help="how many names to give (default 5)")
     classify.set_defaults(run=run_classify)
     faces = commands.add_parser(
         "faces",
@@ -108,8 +108,12 @@ def _corners(box: list[float]) -> list[list[float]]:
     return [[x0, y0], [x1, y0], [x1, y1], [x0, y1]]
 
 
-def _count(text: str) -> int:
-    number = int(text)
+def count(text: str) -> int:
+    """How many of something, from the command line."""
+    try:
+        number = int(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"must be a number, got {text}") from None
     if number < 1:
         raise argparse.ArgumentTypeError(f"must be at least 1, got {text}")
     return number

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import math
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 
 from ..device import Device, request_device
 from ..jobs import Picture, load_picture
+from .jobs import count
 from .model_input import Preparation, model_input
 
 if TYPE_CHECKING:
@@ -44,7 +46,7 @@ def add_run_parser(commands: Subparsers) -> None:
     parser.add_argument("--size", type=_size, metavar="HxW", help="input size where the model leaves it open (640x480)")
     parser.add_argument("--mean", type=_channels, default=(0.0,), metavar="M", help="one value or R,G,B (default 0)")
     parser.add_argument("--std", type=_deviations, default=(255.0,), metavar="S", help="one or R,G,B (default 255)")
-    parser.add_argument("--top", type=int, default=5, metavar="N", help="how many values of an output (default 5)")
+    parser.add_argument("--top", type=count, default=5, metavar="N", help="how many values of an output (default 5)")
     parser.add_argument("--json", action="store_true", help="print it as JSON, times included")
     parser.set_defaults(run=run_model)
 
@@ -62,6 +64,8 @@ def run_info(args: argparse.Namespace) -> int:
     for name, value in facts["adapter"].items():
         print(f"{name:<13} {value}")
     print(f"{'features':<13} {', '.join(facts['features']) or 'none'}")
+    refused = [name for name in facts["offered"] if name not in facts["features"]]
+    print(f"{'not enabled':<13} {', '.join(refused) or 'none'}")
     print("limits")
     for name, limit in facts["limits"].items():
         print(f"  {name:<42} {limit:>14,}")
@@ -73,7 +77,7 @@ def run_model(args: argparse.Namespace) -> int:
     preparation = Preparation(size=args.size, mean=args.mean, std=args.std)
     report = asyncio.run(_run(args.model, load_picture(args.image), preparation, args.top))
     if args.json:
-        print(json.dumps(report, indent=2))
+        print(json.dumps(_finite(report), indent=2, allow_nan=False))
         return 0
     print("input   " + _port_line(report["input"]))
     for output in report["outputs"]:
@@ -113,7 +117,10 @@ async def _run(model: str, picture: Picture, preparation: Preparation, top: int)
 
 
 def summary(name: str, array: NDArray[Any], top: int) -> dict[str, Any]:
-    """Shape, dtype, least, largest and mean value of an output, and its `top` largest values with their places."""
+    """Shape, dtype, least, largest and mean value of an output, and its `top` largest values with their places.
+
+    Least, largest and mean of no values are NaN.
+    """
     values = array.astype(np.float64).ravel()
     largest = np.argsort(-values, kind="stable")[:top]
     places = (
@@ -123,14 +130,23 @@ def summary(name: str, array: NDArray[Any], top: int) -> dict[str, Any]:
         "name": name,
         "shape": list(array.shape),
         "dtype": str(array.dtype),
-        "min": float(values.min()) if values.size else None,
-        "max": float(values.max()) if values.size else None,
-        "mean": float(values.mean()) if values.size else None,
+        "min": float(values.min()) if values.size else math.nan,
+        "max": float(values.max()) if values.size else math.nan,
+        "mean": float(values.mean()) if values.size else math.nan,
         "top": [
             {"index": place.tolist(), "value": float(values[index])}
             for place, index in zip(places, largest, strict=True)
         ],
     }
+
+
+def _finite(report: Any) -> Any:
+    """`report` with None for NaN and the infinities, which JSON has no words for."""
+    if isinstance(report, dict):
+        return {name: _finite(value) for name, value in report.items()}
+    if isinstance(report, list):
+        return [_finite(value) for value in report]
+    return None if isinstance(report, float) and not math.isfinite(report) else report
 
 
 def _facts(device: Device) -> dict[str, Any]:
@@ -144,6 +160,7 @@ def _facts(device: Device) -> dict[str, Any]:
             "backend": info.backend,
         },
         "features": sorted(device.features),
+        "offered": sorted(info.offered),
         "limits": dict(sorted(device.limits.items())),
     }
 

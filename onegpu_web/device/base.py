@@ -7,7 +7,7 @@ Two backends speak it: device/browser.py (Pyodide, over web/replay.js) and devic
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
@@ -19,14 +19,19 @@ from ..plan import Plan, check_buffer_size
 
 HostArray = Any  # anything with the buffer protocol
 
-# What kernels or timing can use; a device asks for those of them that its adapter has. wgpu-native offers
-# cooperative-matrix too, but refuses a device with it: its experimental features cannot be enabled from wgpu-py 0.32.
+# What kernels or timing can use; a device asks for those of them that its adapter has.
 WANTED_FEATURES = (
     "shader-f16",
     "subgroups",
     "timestamp-query",
     "chromium-experimental-subgroup-matrix",
 )
+
+# wgpu-native offers it where the driver has it, but refuses a device with it: its experimental features cannot be
+# enabled from wgpu-py 0.32.
+_NOT_TO_BE_HAD = ("cooperative-matrix",)
+
+POWER_PREFERENCES = ("high-performance", "low-power")
 
 
 WAITING: ContextVar[bool] = ContextVar("WAITING", default=False)
@@ -35,13 +40,17 @@ WAITING: ContextVar[bool] = ContextVar("WAITING", default=False)
 
 @dataclass(frozen=True, slots=True)
 class DeviceInfo:
-    """Who computes: the adapter in the words of WebGPU's GPUAdapterInfo, and the backend (`browser`, `native`)."""
+    """Who computes: the adapter in the words of WebGPU's GPUAdapterInfo, and the backend (`browser`, `native`).
+
+    offered: the useful features that the adapter names, whether the device has them or not; some cannot be enabled.
+    """
 
     vendor: str
     architecture: str
     device: str
     description: str
     backend: str
+    offered: tuple[str, ...] = ()
 
 
 class Buffer:
@@ -204,6 +213,8 @@ class Device(ABC):
 
     def check_range(self, what: str, buffer: Buffer, size_bytes: int, offset_bytes: int) -> None:
         """Raise unless [offset_bytes, offset_bytes + size_bytes) lies in a live buffer of this device."""
+        if not isinstance(buffer, Buffer):
+            raise DeviceError(f"{what}: the buffer must be a Buffer, got {type(buffer).__name__}")
         if buffer.device is not self or buffer.handle is None:
             raise DeviceError(f"{what}: the buffer must be a live one of this device")
         if offset_bytes % 4 or offset_bytes < 0 or offset_bytes + size_bytes > buffer.size_bytes:
@@ -226,6 +237,19 @@ def check_array(what: str, array: HostArray, *, writable: bool = False) -> int:
     return view.nbytes
 
 
+def check_power_preference(asked: str) -> None:
+    """Raise DeviceError for a word that WebGPU does not know."""
+    if asked not in POWER_PREFERENCES:
+        raise DeviceError(
+            f"request_device: power_preference must be one of {', '.join(POWER_PREFERENCES)}, got {asked!r}"
+        )
+
+
+def offered_features(adapter: frozenset[str]) -> tuple[str, ...]:
+    """The features of an adapter that kernels or timing could use, those that cannot be enabled included."""
+    return tuple(name for name in WANTED_FEATURES + _NOT_TO_BE_HAD if name in adapter)
+
+
 def choose_features(asked: Sequence[str] | None, offered: frozenset[str]) -> tuple[str, ...]:
     """The features to require: those asked for, or all wanted ones that the adapter offers.
 
@@ -233,10 +257,13 @@ def choose_features(asked: Sequence[str] | None, offered: frozenset[str]) -> tup
     """
     if asked is None:
         return tuple(name for name in WANTED_FEATURES if name in offered)
-    missing = [name for name in asked if name not in offered]
+    if isinstance(asked, str) or not isinstance(asked, Iterable):
+        raise DeviceError(f"request_device: features must be a list of names or None, got {asked!r}")
+    asked = tuple(asked)
+    missing = [str(name) for name in asked if name not in offered]
     if missing:
         raise DeviceError(f"request_device: features must be offered by the adapter, got {', '.join(missing)}")
-    return tuple(asked)
+    return asked
 
 
 def choose_limits(asked: Mapping[str, int] | None, offered: Mapping[str, int]) -> dict[str, int]:
@@ -247,13 +274,18 @@ def choose_limits(asked: Mapping[str, int] | None, offered: Mapping[str, int]) -
     names = Limits.__dataclass_fields__
     if asked is None:
         return {name: value for name, value in offered.items() if name in names}
+    if not isinstance(asked, Mapping):
+        raise DeviceError(f"request_device: limits must be a mapping from names to sizes or None, got {asked!r}")
     defaults = Limits()
     chosen = {name: int(getattr(defaults, name)) for name in names}
     for name, value in asked.items():
-        least = name.startswith("min_")
         if name not in names:
             raise DeviceError(f"request_device: limits must be of {', '.join(names)}, got {name!r}")
+        if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+            raise DeviceError(f"request_device: {name} must be a positive integer, got {value!r}")
+        least = name.startswith("min_")
         if name in offered and (value < offered[name] if least else value > offered[name]):
-            raise DeviceError(f"request_device: {name} must be at most the adapter's {offered[name]}, got {value}")
+            bound = "at least" if least else "at most"
+            raise DeviceError(f"request_device: {name} must be {bound} the adapter's {offered[name]}, got {value}")
         chosen[name] = value
     return chosen

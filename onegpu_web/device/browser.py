@@ -8,16 +8,26 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Awaitable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from .. import assets
 from ..caps import Caps, Limits
-from ..errors import DeviceError, DeviceLostError, ShaderError
+from ..errors import DeviceError, DeviceLostError, ModelError, ShaderError
 from ..plan import Plan
 from . import wire
-from .base import Buffer, Device, DeviceInfo, HostArray, LoadedPlan, choose_features, choose_limits
+from .base import (
+    Buffer,
+    Device,
+    DeviceInfo,
+    HostArray,
+    LoadedPlan,
+    check_power_preference,
+    choose_features,
+    choose_limits,
+    offered_features,
+)
 
 T = TypeVar("T")
 
@@ -42,11 +52,13 @@ _loaded: dict[str, Any] = {}
 
 async def request(power_preference: str, features: Sequence[str] | None, limits: Mapping[str, int] | None) -> Device:
     """A device of the browser's GPU. Raises: DeviceError."""
+    check_power_preference(power_preference)
     replay = await _replay()
     with _js_errors("request_device"):
         opened = await replay.openAdapter(power_preference)
     facts = json.loads(opened.facts)
-    chosen = choose_features(features, frozenset(facts["features"]))
+    offered = frozenset(facts["features"])
+    chosen = choose_features(features, offered)
     wanted = choose_limits(limits, {_snake_case(name): value for name, value in facts["limits"].items()})
     descriptor = {
         "requiredFeatures": chosen,
@@ -54,7 +66,34 @@ async def request(power_preference: str, features: Sequence[str] | None, limits:
     }
     with _js_errors("request_device"):
         opened_device = await replay.openDevice(opened.adapter, json.dumps(descriptor))
-    return BrowserDevice(opened_device, DeviceInfo(**facts["info"], backend="browser"), frozenset(chosen), wanted)
+    info = DeviceInfo(**facts["info"], backend="browser", offered=offered_features(offered))
+    return BrowserDevice(opened_device, info, frozenset(chosen), wanted)
+
+
+async def fetch_bytes(url: str, progress: Callable[[str, int, int | None], None] | None) -> memoryview:
+    """The bytes at a URL, relative ones to the page or worker; progress: called with ("model", done, total).
+
+    Raises: ModelError.
+    """
+    from js import fetch
+    from pyodide.ffi import JsException
+
+    data = bytearray()
+    try:
+        response = await fetch(url)
+        if not response.ok:
+            raise ModelError(f"model: {url} cannot be fetched: the server answers {response.status}")
+        # A server that compresses tells the length of what it sends, not of what arrives here.
+        packed = response.headers.get("Content-Encoding")
+        total = None if packed else int(response.headers.get("Content-Length") or 0) or None
+        reader = response.body.getReader()
+        while not (part := await reader.read()).done:
+            data += part.value.to_bytes()
+            if progress is not None:
+                progress("model", len(data), total)
+    except JsException as error:
+        raise ModelError(f"model: {url} cannot be fetched: {error.message}") from error
+    return memoryview(data).toreadonly()
 
 
 async def _replay() -> Any:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -10,7 +12,18 @@ from ..caps import Caps, Limits
 from ..errors import DeviceError, DeviceLostError, ShaderError
 from ..plan import Dispatch, Plan, Role
 from ..shader import Shader
-from .base import WAITING, Buffer, Device, DeviceInfo, HostArray, LoadedPlan, choose_features, choose_limits
+from .base import (
+    WAITING,
+    Buffer,
+    Device,
+    DeviceInfo,
+    HostArray,
+    LoadedPlan,
+    check_power_preference,
+    choose_features,
+    choose_limits,
+    offered_features,
+)
 
 # wgpu-native's names for features that WebGPU calls otherwise.
 _NATIVE_FEATURES = {"subgroup": "subgroups"}
@@ -23,8 +36,10 @@ def request(power_preference: str, features: Sequence[str] | None, limits: Mappi
         import wgpu
     except ImportError as error:
         raise DeviceError("request_device: wgpu is not installed: pip install wgpu") from error
+    check_power_preference(power_preference)
     try:
-        adapter = wgpu.gpu.request_adapter_sync(power_preference=power_preference)
+        with _runtime_folder():
+            adapter = wgpu.gpu.request_adapter_sync(power_preference=power_preference)
     except (RuntimeError, ValueError) as error:
         raise DeviceError(f"request_device: no GPU adapter was found: {error}") from error
     offered = frozenset(_NATIVE_FEATURES.get(name, name) for name in adapter.features)
@@ -38,16 +53,35 @@ def request(power_preference: str, features: Sequence[str] | None, limits: Mappi
         )
     except (RuntimeError, wgpu.GPUError) as error:
         raise DeviceError(f"request_device: the adapter gives no device: {error}") from error
-    return NativeDevice(raw, frozenset(chosen), wanted)
+    return NativeDevice(raw, frozenset(chosen), wanted, offered_features(offered))
+
+
+@contextmanager
+def _runtime_folder() -> Iterator[None]:
+    """An XDG_RUNTIME_DIR where there is none: looking for displays, wgpu-native's libraries complain on stderr."""
+    if os.environ.get("XDG_RUNTIME_DIR"):
+        yield
+        return
+    before = os.environ.get("XDG_RUNTIME_DIR")
+    with tempfile.TemporaryDirectory(prefix="onegpu-web-") as folder:
+        os.environ["XDG_RUNTIME_DIR"] = folder
+        try:
+            yield
+        finally:
+            del os.environ["XDG_RUNTIME_DIR"]
+            if before is not None:
+                os.environ["XDG_RUNTIME_DIR"] = before
 
 
 class NativeDevice(Device):
     """A wgpu-py device."""
 
-    def __init__(self, raw: Any, features: frozenset[str], limits: Mapping[str, int]) -> None:
+    def __init__(
+        self, raw: Any, features: frozenset[str], limits: Mapping[str, int], offered: tuple[str, ...] = ()
+    ) -> None:
         info = raw.adapter.info
         names = [str(info.get(name, "")) for name in ("vendor", "architecture", "device", "description")]
-        self.info = DeviceInfo(names[0], names[1], names[2], names[3], "native")
+        self.info = DeviceInfo(names[0], names[1], names[2], names[3], "native", offered)
         self.features = features
         # What was asked for, not what wgpu-native grants on top: it gives an adapter's maximum.
         self.limits = dict(limits)

@@ -11,6 +11,8 @@ import signal
 import sys
 import tempfile
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING
@@ -62,9 +64,22 @@ def run_fetch(args: argparse.Namespace) -> int:
             print(f"{file.name:<56} {file.bytes:>10,}  {file.licence:<26} {file.package.label}")
         return 0
     files = tuple(catalog.BY_NAME[name] for name in args.names) or pyodide.needed_files()
-    fetched = obtain(files, Progress(sys.stdout), thorough=args.verify)
+    with _disk_errors():
+        fetched = obtain(files, Progress(sys.stdout), thorough=args.verify)
     print(f"{len(files)} files ready in {cache.root()} ({fetched} fetched now)")
     return 0
+
+
+@contextmanager
+def _disk_errors() -> Iterator[None]:
+    """Raise what the file system refuses as FetchError: a cache that cannot be written, a full disk."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise  # of stdout, where progress goes
+    except OSError as error:
+        where = error.filename or cache.root()
+        raise FetchError(f"fetch: {where} must be there to read and write: {error.strerror or error}") from error
 
 
 def run_demo(args: argparse.Namespace) -> int:
@@ -75,8 +90,9 @@ def run_demo(args: argparse.Namespace) -> int:
         stop.set()
 
     with tempfile.TemporaryDirectory(prefix="onegpu-web-") as folder, site.Server(Path(folder), args.port) as server:
-        obtain(pyodide.needed_files(), Progress(sys.stdout))
-        site.build_site(Path(folder))
+        with _disk_errors():
+            obtain(pyodide.needed_files(), Progress(sys.stdout))
+            site.build_site(Path(folder))
         server.start()
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, on_signal)

@@ -6,6 +6,7 @@ import sys
 import urllib.error
 import urllib.request
 from collections.abc import Callable
+from os import PathLike
 from pathlib import Path
 from typing import TypeAlias
 
@@ -26,11 +27,13 @@ async def read_source(source: Source, progress: Progress | None) -> tuple[bytes 
         return memoryview(source).cast("B").toreadonly(), None
     if isinstance(source, str) and _is_url(source):
         return await _fetch(source, progress), None
+    if not isinstance(source, (str, PathLike)):
+        raise ModelError(f"model: source must be a path, a URL or bytes, got {type(source).__name__}")
     path = Path(source)
     try:
         data = path.read_bytes()
-    except OSError as error:
-        raise ModelError(f"model: {path} cannot be read: {error.strerror or error}") from error
+    except (OSError, ValueError) as error:  # ValueError: a zero character in the name
+        raise ModelError(f"model: {path} cannot be read: {getattr(error, 'strerror', None) or error}") from error
     if progress is not None:
         progress("model", len(data), len(data))
     return data, path.parent
@@ -43,7 +46,7 @@ def _is_url(source: str) -> bool:
     return sys.platform == "emscripten" and not Path(source).exists()
 
 
-async def _fetch(url: str, progress: Progress | None) -> bytes:
+async def _fetch(url: str, progress: Progress | None) -> bytes | memoryview:
     if sys.platform == "emscripten":
         from ..device.browser import fetch_bytes
 
