@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -33,13 +33,28 @@ def node_arg(info: ValueInfo) -> NodeArg:
     return NodeArg(info.name, list(info.shape or ()), f"tensor({_ORT_NAMES.get(dtype, dtype)})")
 
 
+def check_output_names(names: Sequence[str], asked: Sequence[str] | None) -> list[str]:
+    """The outputs asked for, all `names` for None. Raises: FeedError that names every unknown one."""
+    if asked is None:
+        return list(names)
+    if isinstance(asked, str) or not isinstance(asked, Iterable):
+        raise FeedError(f"run: output_names must be a list of names or None, got {asked!r}")
+    chosen = list(asked)
+    unknown = [str(name) for name in chosen if name not in names]
+    if unknown:
+        raise FeedError(f"run: output_names must be of {', '.join(names)}, got {', '.join(unknown)}")
+    return chosen
+
+
 def check_feeds(infos: Sequence[ValueInfo], feeds: Mapping[str, object]) -> dict[str, Array]:
     """The arrays fed, by input name, each of the declared dtype and a shape that fits the declared one.
 
     Raises: FeedError that names every missing and unknown input, or the first that does not fit.
     """
+    if not isinstance(feeds, Mapping):
+        raise FeedError(f"run: feeds must be a mapping from input names to arrays, got {type(feeds).__name__}")
     declared = {info.name for info in infos}
-    missing, unknown = declared - set(feeds), set(feeds) - declared
+    missing, unknown = declared - set(feeds), set(map(str, feeds)) - declared
     if missing or unknown:
         raise FeedError(
             f"run: feeds must be {', '.join(sorted(declared)) or 'none'}; "

@@ -187,14 +187,15 @@ def _tensor_type(message: Message) -> tuple[str | None, tuple[Dim, ...] | None]:
 
 
 def _dim(message: Message) -> Dim:
-    """A size, a name, or None; a negative size is how some exporters write "unknown"."""
+    """A size, a name, or None; a negative size or the name "?" is how some exporters write "unknown"."""
     dim: Dim = None
     for item in fields(message):
         if item[0] == 1:
             size = message.integer(item)
             dim = size if size >= 0 else None
         elif item[0] == 2:
-            dim = message.text(item) or None
+            name = message.text(item).strip()
+            dim = None if name in ("", "?") else name
     return dim
 
 

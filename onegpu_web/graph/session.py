@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from ..device import Device, request_device, wait
-from ..errors import DeviceError, FeedError, UnsupportedError
+from ..errors import DeviceError, UnsupportedError
 from .compiled import Compiled, Weights, compile_program
-from .feeds import NodeArg, cache_key, check_feeds, input_values, node_arg
+from .feeds import NodeArg, cache_key, check_feeds, check_output_names, input_values, node_arg
 from .fusion import fuse
 from .host import HOST_OPS
 from .lowering import HostValueNeeded, Value, storage
@@ -60,6 +60,8 @@ class InferenceSession:
         Raises: ModelError for a malformed file, UnsupportedError with every missing operator,
         DeviceError without a GPU.
         """
+        if device is not None and not isinstance(device, Device):
+            raise DeviceError(f"create: device must be a Device or None, got {type(device).__name__}")
         data, folder = await read_source(source, progress)
         model = read_model(data, folder=folder)
         owned = device is None
@@ -97,10 +99,7 @@ class InferenceSession:
         if not self._alive:
             raise DeviceError("run: the session was destroyed")
         names = [info.name for info in self._graph.outputs]
-        chosen = names if output_names is None else list(output_names)
-        unknown = [name for name in chosen if name not in names]
-        if unknown:
-            raise FeedError(f"run: output_names must be of {', '.join(names)}, got {', '.join(unknown)}")
+        chosen = check_output_names(names, output_names)
         arrays = check_feeds(self._graph.inputs, feeds)
         compiled = await self._compiled(arrays)
         outputs = dict(zip(names, await compiled.run(arrays), strict=True))

@@ -62,8 +62,10 @@ def _lower(node: Node, opset: int, values: dict[str, Value]) -> list[Lowered]:
         raise UnsupportedError(f"{node.label}: there is no kernel for this operator", [node.operator])
     try:
         steps = handler(NodeView(node, opset, inputs))
-    except KernelShapeError as error:
-        raise KernelShapeError(f"{node.label}: {error}") from error
+    except (KernelShapeError, UnsupportedError) as error:
+        if node.label in str(error):
+            raise
+        raise type(error)(f"{node.label}: {error}") from error
     kept: list[Lowered] = []
     for step in steps:
         if isinstance(step, Alias):

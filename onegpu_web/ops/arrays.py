@@ -6,17 +6,15 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ..errors import KernelShapeError
 from ..graph.model import ELEMENT_TYPES, Attribute, Node
+from .attributes import constant, element_type, int64s, integers
 from .eager import Input, Output, run_nodes, sync
 
 
 async def _one(op_type: str, inputs: dict[str, Input], attributes: dict[str, Attribute]) -> Output:
     names = tuple(name if value is not None else "" for name, value in inputs.items())
     return (await run_nodes([Node(op_type, names, ("y",), attributes=attributes)], inputs, ["y"]))[0]
-
-
-def _ints(values: Sequence[int] | None) -> Input:
-    return None if values is None else np.asarray(values, np.int64)
 
 
 async def softmax(x: Input, *, axis: int = -1) -> Output:
@@ -26,7 +24,7 @@ async def softmax(x: Input, *, axis: int = -1) -> Output:
 
 async def reduce_mean(x: Input, axes: Sequence[int] | None = None, *, keepdims: bool = True) -> Output:
     """Means over axes (None: all). Source: ONNX ReduceMean-18."""
-    return await _one("ReduceMean", {"x": x, "axes": _ints(axes)}, {"keepdims": int(keepdims)})
+    return await _one("ReduceMean", {"x": x, "axes": int64s("reduce_mean", "axes", axes)}, {"keepdims": int(keepdims)})
 
 
 async def concat(xs: Sequence[Input], *, axis: int) -> Output:
@@ -36,7 +34,7 @@ async def concat(xs: Sequence[Input], *, axis: int) -> Output:
 
 async def transpose(x: Input, *, perm: Sequence[int] | None = None) -> Output:
     """Axes in another order (None: reversed). Source: ONNX Transpose-21."""
-    return await _one("Transpose", {"x": x}, {} if perm is None else {"perm": [int(axis) for axis in perm]})
+    return await _one("Transpose", {"x": x}, {} if perm is None else {"perm": integers("transpose", "perm", perm)})
 
 
 async def pad(
@@ -51,8 +49,9 @@ async def pad(
 
     Source: ONNX Pad-21.
     """
-    value = np.asarray(constant_value, str(getattr(x, "dtype", np.float32))) if mode == "constant" else None
-    return await _one("Pad", {"x": x, "pads": _ints(pads), "value": value, "axes": _ints(axes)}, {"mode": mode})
+    value = constant("pad", "constant_value", constant_value, element_type(x)) if mode == "constant" else None
+    places = {"pads": int64s("pad", "pads", pads), "value": value, "axes": int64s("pad", "axes", axes)}
+    return await _one("Pad", {"x": x, **places}, {"mode": mode})
 
 
 async def slice_(
@@ -63,13 +62,18 @@ async def slice_(
     steps: Sequence[int] | None = None,
 ) -> Output:
     """x[starts:ends:steps] along axes. Source: ONNX Slice-13."""
-    inputs = {"x": x, "starts": _ints(starts), "ends": _ints(ends), "axes": _ints(axes), "steps": _ints(steps)}
-    return await _one("Slice", inputs, {})
+    given = {"starts": starts, "ends": ends, "axes": axes, "steps": steps}
+    places = {name: int64s("slice", name, values) for name, values in given.items()}
+    return await _one("Slice", {"x": x, **places}, {})
 
 
 async def cast(x: Input, dtype: str) -> Output:
-    """x with another element type, by numpy's name. Source: ONNX Cast-21."""
-    return await _one("Cast", {"x": x}, {"to": ELEMENT_TYPES.index(np.dtype(dtype).name)})
+    """x with another element type, by numpy's name. Raises: KernelShapeError. Source: ONNX Cast-21."""
+    try:
+        to = ELEMENT_TYPES.index(np.dtype(dtype).name)
+    except (TypeError, ValueError) as error:
+        raise KernelShapeError(f"cast: dtype must be a name of numpy's that ONNX has too, got {dtype!r}") from error
+    return await _one("Cast", {"x": x}, {"to": to})
 
 
 async def batch_normalization(

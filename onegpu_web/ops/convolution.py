@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from ..errors import KernelShapeError
 from ..graph.model import Attribute, Node
+from .attributes import constant, integers, window_attributes
 from .eager import Input, Output, run_nodes, sync
 
 # ONNX operator and the attributes of alpha and beta, by the activation's name in problems/activation.py.
@@ -26,33 +27,22 @@ ACTIVATIONS: Mapping[str, tuple[str, tuple[str, ...]]] = {
 ActivationSpec = str | tuple[str, *tuple[float, ...]]
 
 
-def window_attributes(
-    kernel_shape: Sequence[int] | None,
-    strides: Sequence[int] | None,
-    pads: Sequence[int] | None,
-    dilations: Sequence[int] | None,
-    auto_pad: str,
-) -> dict[str, Attribute]:
-    """ONNX attributes of a window; those that are None are left to ONNX's defaults."""
-    given = {"kernel_shape": kernel_shape, "strides": strides, "pads": pads, "dilations": dilations}
-    found: dict[str, Attribute] = {name: [int(v) for v in value] for name, value in given.items() if value is not None}
-    return found | {"auto_pad": auto_pad}
-
-
-def _activation_nodes(activation: ActivationSpec | None, source: str, target: str) -> list[Node]:
+def _activation_nodes(op: str, activation: ActivationSpec | None, source: str, target: str) -> list[Node]:
     """The nodes that apply an activation such as "relu" or ("hard_sigmoid", 0.2, 0.5)."""
     if activation is None:
         return [Node("Identity", (source,), (target,))]
-    name, *values = (activation,) if isinstance(activation, str) else activation
+    name, *values = activation if isinstance(activation, tuple) and activation else (activation,)
     if name not in ACTIVATIONS or len(values) > len(ACTIVATIONS[name][1]):
-        raise KernelShapeError(f"activation: must be one of {', '.join(ACTIVATIONS)}, got {activation!r}")
+        raise KernelShapeError(f"{op}: activation must be one of {', '.join(ACTIVATIONS)}, got {activation!r}")
     op_type, names = ACTIVATIONS[name]
-    attributes: dict[str, Attribute] = dict(zip(names, map(float, values), strict=False))
+    numbers = constant(op, "activation's numbers", values, "float64").tolist()
+    attributes: dict[str, Attribute] = dict(zip(names, numbers, strict=False))
     domain = "onegpu" if op_type in ("Silu", "Clip") else ""
     return [Node(op_type, (source,), (target,), domain=domain, attributes=attributes)]
 
 
 async def _convolve(
+    op: str,
     op_type: str,
     inputs: Mapping[str, Input],
     attributes: dict[str, Attribute],
@@ -64,7 +54,7 @@ async def _convolve(
     if inputs.get("residual") is not None:
         nodes.append(Node("Add", ("sum", "residual"), ("total",)))
         last = "total"
-    nodes += _activation_nodes(activation, last, "y")
+    nodes += _activation_nodes(op, activation, last, "y")
     return (await run_nodes(nodes, inputs, ["y"]))[0]
 
 
@@ -88,8 +78,8 @@ async def conv(
     as "relu", or a tuple with its numbers: ("clip", 0.0, 6.0), ("leaky_relu", 0.1).
     Raises: KernelShapeError. Source: ONNX Conv-22.
     """
-    attributes = window_attributes(None, strides, pads, dilations, auto_pad) | {"group": group}
-    return await _convolve("Conv", {"x": x, "w": w, "b": b, "residual": residual}, attributes, activation)
+    attributes = window_attributes("conv", None, strides, pads, dilations, auto_pad) | {"group": group}
+    return await _convolve("conv", "Conv", {"x": x, "w": w, "b": b, "residual": residual}, attributes, activation)
 
 
 async def conv_transpose(
@@ -112,11 +102,13 @@ async def conv_transpose(
     x: (N, C, ...). w: (C, M/group, ...). b: (M,). output_shape: spatial sizes; pads follow from it.
     Raises: KernelShapeError. Source: ONNX ConvTranspose-22.
     """
-    attributes = window_attributes(None, strides, pads, dilations, auto_pad) | {"group": group}
+    attributes = window_attributes("conv_transpose", None, strides, pads, dilations, auto_pad) | {"group": group}
     for name, value in (("output_padding", output_padding), ("output_shape", output_shape)):
         if value is not None:
-            attributes[name] = [int(v) for v in value]
-    return await _convolve("ConvTranspose", {"x": x, "w": w, "b": b, "residual": residual}, attributes, activation)
+            attributes[name] = integers("conv_transpose", name, value)
+    return await _convolve(
+        "conv_transpose", "ConvTranspose", {"x": x, "w": w, "b": b, "residual": residual}, attributes, activation
+    )
 
 
 async def gemm(

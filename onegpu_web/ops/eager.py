@@ -7,23 +7,24 @@ As soon as one input is a Tensor, everything stays on its device and Tensors com
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import wraps
 from typing import Any, ParamSpec, TypeAlias, TypeVar
 
 import numpy as np
 
 from ..device import Device, wait
-from ..errors import FeedError, UnsupportedError
+from ..errors import DeviceError, DeviceLostError, FeedError, KernelShapeError, UnsupportedError
 from ..graph.compiled import Weights, record_program
 from ..graph.fusion import fuse
-from ..graph.lowering import HostValueNeeded, Value
+from ..graph.lowering import HostValueNeeded, Value, storage
 from ..graph.memory import roots
 from ..graph.model import Array, Graph, Model, Node, ValueInfo
 from ..graph.session import InferenceSession
 from ..graph.specialise import Program, specialise
 from ..plan import Operand, Recorder
-from .tensor import Tensor, default_device
+from .tensor import Tensor, default_device, forget_default_device
 
 Input: TypeAlias = "Array | Tensor | None"
 Output: TypeAlias = Any  # an ndarray, or a Tensor where one went in
@@ -51,24 +52,59 @@ def sync(function: Callable[P, Coroutine[Any, Any, T]]) -> Callable[P, T]:
 async def run_nodes(nodes: Sequence[Node], inputs: Mapping[str, Input], outputs: Sequence[str]) -> list[Output]:
     """Run `nodes` on inputs by name; gives the named outputs.
 
-    Raises: FeedError for inputs that are no arrays, KernelShapeError for shapes that do not go together.
+    Raises: FeedError for inputs that are no arrays, UnsupportedError for types that the GPU lacks,
+    KernelShapeError for shapes that do not go together, DeviceError for Tensors of several devices or
+    destroyed ones. After a DeviceLostError the next call requests a new shared device.
     """
-    given = {name: _as_input(name, value) for name, value in inputs.items() if value is not None}
-    tensors = [value for value in given.values() if isinstance(value, Tensor)]
-    if tensors:
-        return await _run_tensors(nodes, given, outputs, tensors[0].buffer.device)
-    device = await default_device()
-    arrays = {name: value for name, value in given.items() if not isinstance(value, Tensor)}
-    session = _session(nodes, arrays, outputs, device)
-    return list(await session.run(outputs, arrays))
+    op = nodes[0].op_type
+    given = {name: _as_input(op, name, value) for name, value in inputs.items() if value is not None}
+    tensors = {name: value for name, value in given.items() if isinstance(value, Tensor)}
+    with _naming(op):
+        if tensors:
+            return await _run_tensors(nodes, given, outputs, _common_device(op, tensors))
+        arrays = {name: value for name, value in given.items() if not isinstance(value, Tensor)}
+        try:
+            session = _session(nodes, arrays, outputs, await default_device())
+            return list(await session.run(outputs, arrays))
+        except DeviceLostError:
+            forget_default_device()
+            raise
 
 
-def _as_input(name: str, value: object) -> Array | Tensor:
+@contextmanager
+def _naming(op: str) -> Iterator[None]:
+    """Errors about shapes and types say which operation they are about."""
+    try:
+        yield
+    except (FeedError, KernelShapeError, UnsupportedError) as error:
+        if op.lower() in str(error).lower():
+            raise
+        raise type(error)(f"{op}: {error}") from error
+
+
+def _as_input(op: str, name: str, value: object) -> Array | Tensor:
     if isinstance(value, Tensor):
+        if value.buffer.handle is None:
+            raise DeviceError(f"{op}: {name} must be a live Tensor, got one that was destroyed")
         return value
     if not isinstance(value, (np.ndarray, np.generic)):
-        raise FeedError(f"{name} must be a numpy array or a Tensor, got {type(value).__name__}")
+        raise FeedError(f"{op}: {name} must be a numpy array or a Tensor, got {type(value).__name__}")
+    try:
+        storage(str(value.dtype))
+    except UnsupportedError as error:
+        raise UnsupportedError(
+            f"{op}: {name} must have a type that the GPU computes with, got {value.dtype}"
+        ) from error
     return np.asarray(value)
+
+
+def _common_device(op: str, tensors: Mapping[str, Tensor]) -> Device:
+    """The device that all of them are on. Raises: DeviceError."""
+    (first, tensor), *others = tensors.items()
+    for name, other in others:
+        if other.buffer.device is not tensor.buffer.device:
+            raise DeviceError(f"{op}: {name} must be on the device of {first}, got a Tensor of another one")
+    return tensor.buffer.device
 
 
 def _session(

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Coroutine
 from typing import Any
 
-import numpy as np
-
 from ..graph.model import Attribute, Node
+from .attributes import constant, element_type
 from .eager import Input, Output, run_nodes, sync
 
 Unary = Callable[[Input], Coroutine[Any, Any, Output]]
@@ -73,10 +72,9 @@ async def gelu(x: Input, *, approximate: str = "none") -> Output:
 
 async def clip(x: Input, lo: float | None = None, hi: float | None = None) -> Output:
     """x within [lo, hi]; None leaves a side open. Source: ONNX Clip-13."""
-    dtype = getattr(x, "dtype", np.float32)
     inputs: dict[str, Input] = {"x": x}
     for name, bound in (("lo", lo), ("hi", hi)):
-        inputs[name] = None if bound is None else np.asarray(bound, str(dtype))
+        inputs[name] = None if bound is None else constant("clip", name, bound, element_type(x))
     names = tuple(name if value is not None else "" for name, value in inputs.items())
     return (await run_nodes([Node("Clip", names, ("y",))], inputs, ["y"]))[0]
 

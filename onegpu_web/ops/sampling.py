@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from ..graph.model import Attribute, Node
-from .convolution import window_attributes
+from .attributes import int64s, window_attributes
 from .eager import Input, Output, run_nodes, sync
 
 
@@ -28,7 +26,7 @@ async def lp_pool(
     ceil_mode: bool = False,
 ) -> Output:
     """p-norms of windows. x: (N, C, ...). Raises: KernelShapeError. Source: ONNX LpPool-22."""
-    attributes = window_attributes(kernel_shape, strides, pads, dilations, auto_pad)
+    attributes = window_attributes("lp_pool", kernel_shape, strides, pads, dilations, auto_pad)
     return await _run("LpPool", {"x": x}, attributes | {"ceil_mode": int(ceil_mode), "p": p})
 
 
@@ -50,9 +48,9 @@ async def max_unpool(
 
     x, indices (int64): (N, C, ...). Raises: KernelShapeError. Source: ONNX MaxUnpool-22.
     """
-    attributes = window_attributes(kernel_shape, strides, pads, None, "NOTSET")
+    attributes = window_attributes("max_unpool", kernel_shape, strides, pads, None, "NOTSET")
     del attributes["auto_pad"]
-    shape = None if output_shape is None else np.asarray(output_shape, np.int64)
+    shape = int64s("max_unpool", "output_shape", output_shape)
     return await _run("MaxUnpool", {"x": x, "indices": indices, "output_shape": shape}, attributes)
 
 
@@ -69,9 +67,12 @@ async def col2im(
 
     Raises: KernelShapeError. Source: ONNX Col2Im-18.
     """
-    attributes = window_attributes(None, strides, pads, dilations, "NOTSET")
+    attributes = window_attributes("col2im", None, strides, pads, dilations, "NOTSET")
     del attributes["auto_pad"]
-    shapes = {"image_shape": np.asarray(image_shape, np.int64), "block_shape": np.asarray(block_shape, np.int64)}
+    shapes = {
+        name: int64s("col2im", name, value)
+        for name, value in (("image_shape", image_shape), ("block_shape", block_shape))
+    }
     return await _run("Col2Im", {"x": x, **shapes}, attributes)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..device import Buffer, Device, request_device, wait
-from ..errors import DeviceError
+from ..errors import DeviceError, FeedError
 from ..graph.compiled import to_storage
 from ..graph.lowering import storage
 from ..graph.model import Array
@@ -41,8 +41,11 @@ class Tensor:
     async def from_numpy(cls, array: Array, device: Device | None = None) -> Tensor:
         """A copy of `array` on a device (default: the shared one). int64 is held as int32, bool as uint32.
 
-        Raises: UnsupportedError for types that the GPU lacks, FeedError for int64 beyond 32 bits.
+        Raises: UnsupportedError for types that the GPU lacks, FeedError for int64 beyond 32 bits and for what
+        is no array.
         """
+        if not isinstance(array, (np.ndarray, np.generic)):
+            raise FeedError(f"tensor: array must be a numpy array, got {type(array).__name__}")
         device = device or await default_device()
         stored = to_storage("tensor", array)
         buffer = device.create_buffer(stored.nbytes, "tensor")

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from ..graph.model import Attribute, Node
-from .convolution import window_attributes
+from .attributes import float32s, int64s, integers, window_attributes
 from .eager import Input, Output, run_nodes, sync
 
 
@@ -33,7 +31,7 @@ async def max_pool(
 
     x: (N, C, ...). Raises: KernelShapeError. Source: ONNX MaxPool-22.
     """
-    attributes = window_attributes(kernel_shape, strides, pads, dilations, auto_pad)
+    attributes = window_attributes("max_pool", kernel_shape, strides, pads, dilations, auto_pad)
     attributes |= {"ceil_mode": int(ceil_mode), "storage_order": storage_order}
     results = await _pool("MaxPool", x, attributes, ("y", "indices") if return_indices else ("y",))
     return tuple(results) if return_indices else results[0]
@@ -51,7 +49,7 @@ async def average_pool(
     count_include_pad: bool = False,
 ) -> Output:
     """Means of windows. x: (N, C, ...). Raises: KernelShapeError. Source: ONNX AveragePool-22."""
-    attributes = window_attributes(kernel_shape, strides, pads, dilations, auto_pad)
+    attributes = window_attributes("average_pool", kernel_shape, strides, pads, dilations, auto_pad)
     attributes |= {"ceil_mode": int(ceil_mode), "count_include_pad": int(count_include_pad)}
     return (await _pool("AveragePool", x, attributes))[0]
 
@@ -97,12 +95,12 @@ async def resize(
         "extrapolation_value": extrapolation_value,
     }
     if axes is not None:
-        attributes["axes"] = [int(axis) for axis in axes]
+        attributes["axes"] = integers("resize", "axes", axes)
     inputs: dict[str, Input] = {
         "x": x,
-        "roi": None if roi is None else np.asarray(roi, np.float32),
-        "scales": None if scales is None else np.asarray(scales, np.float32),
-        "sizes": None if sizes is None else np.asarray(sizes, np.int64),
+        "roi": float32s("resize", "roi", roi),
+        "scales": float32s("resize", "scales", scales),
+        "sizes": int64s("resize", "sizes", sizes),
     }
     names = tuple(name if value is not None else "" for name, value in inputs.items())
     return (await run_nodes([Node("Resize", names, ("y",), attributes=attributes)], inputs, ["y"]))[0]
