@@ -9,6 +9,7 @@ import pytest
 from onegpu_web.testing.device_scenarios import SCENARIOS
 
 from .browser import Python
+from .crossings import COUNTER
 
 PREPARE = """
 import asyncio, gc, js
@@ -45,39 +46,13 @@ def test_all_scenarios_elsewhere(start_python: Callable[..., Python], where: str
     assert outcome == {"messages": [], "can_run_sync": jspi, "in_worker": where == "worker"}
 
 
-# Counts calls from Python by standing between it and replay.js, and the GPU's calls by standing before those.
 COUNT_CROSSINGS = (
     PREPARE
+    + COUNTER
     + """
-from pyodide.code import run_js
-
-counts = run_js('''(() => {
-  const counts = { calls: 0, submits: 0, maps: 0, writes: 0 };
-  const watch = (prototype, name, key) => {
-    const original = prototype[name];
-    prototype[name] = function (...args) { counts[key]++; return original.apply(this, args); };
-  };
-  watch(GPUQueue.prototype, "submit", "submits");
-  watch(GPUQueue.prototype, "writeBuffer", "writes");
-  watch(GPUBuffer.prototype, "mapAsync", "maps");
-  counts.between = (target) => new Proxy(target, {
-    get(_, name) {
-      counts.calls++;
-      const value = Reflect.get(target, name, target);
-      return typeof value === "function" ? (...args) => (counts.calls++, value.apply(target, args)) : value;
-    },
-  });
-  counts.take = () => {
-    const taken = [counts.calls, counts.submits, counts.maps, counts.writes];
-    counts.calls = counts.submits = counts.maps = counts.writes = 0;
-    return taken;
-  };
-  return counts;
-})()''')
 device._js = counts.between(device._js)
 plan = await load_scale(device, 1000, *[1.5] * dispatches)
-plan._js = counts.between(plan._js)
-plan._run = plan._js.run
+watch_plan(plan)
 own, taken = [], []
 for _ in range(3):
     counts.take()

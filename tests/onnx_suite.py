@@ -63,6 +63,13 @@ class SuiteCase:
         return {node.op_type if not node.domain else f"{node.domain}.{node.op_type}" for node in nodes}
 
     @property
+    def element_types(self) -> set[str]:
+        """Element types of all tensors that the model names."""
+        graph = self.model.graph
+        named = {onnx.TensorProto.DataType.Name(tensor.data_type) for tensor in graph.initializer}
+        return named | _types([*graph.input, *graph.output, *graph.value_info])
+
+    @property
     def data_sets(self) -> list[tuple[Arrays, Arrays]]:
         """Inputs and outputs in the model's order."""
         if self.case.data_sets is not None:
