@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import subprocess
 import sys
@@ -40,6 +41,16 @@ def sum_model(dims: list[Any]) -> bytes:
         [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)],
     )
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8).SerializeToString()
+
+
+def slowly(load: Any) -> Any:
+    """`load` with a point where other coroutines run, as a browser's has while it compiles."""
+
+    async def loading(plan: Any) -> Any:
+        await asyncio.sleep(0)
+        return await load(plan)
+
+    return loading
 
 
 @pytest.fixture
@@ -83,6 +94,34 @@ class TestSession:
     def test_a_source_is_a_path_a_url_or_bytes(self, device: Device, source: Any) -> None:
         with pytest.raises(ModelError, match=r"^model: "):
             InferenceSession.create_sync(source, device=device)
+
+    def test_a_session_may_be_destroyed_while_a_run_compiles(
+        self, device: Device, session: InferenceSession, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        before = device.live_buffers()
+        monkeypatch.setattr(device, "load", slowly(device.load))
+
+        async def destroy_meanwhile() -> None:
+            run = asyncio.create_task(session.run(None, FEEDS))
+            await asyncio.sleep(0)
+            session.destroy()
+            with pytest.raises(DeviceError, match="run: the session was destroyed while it ran"):
+                await run
+
+        asyncio.run(destroy_meanwhile())
+        assert device.live_buffers() == before
+
+    def test_runs_may_compile_the_same_plan_at_once(
+        self, device: Device, session: InferenceSession, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        other = {name: array[:1] for name, array in FEEDS.items()}
+        monkeypatch.setattr(device, "load", slowly(device.load))
+
+        async def run_twice() -> list[Any]:
+            return await asyncio.gather(*(session.run(None, other) for _ in range(2)))
+
+        for (y,) in asyncio.run(run_twice()):
+            np.testing.assert_array_equal(y, np.full((1, 3), 2, np.float32))
 
     def test_a_device_is_a_device(self) -> None:
         with pytest.raises(DeviceError, match="device must be a Device or None, got int"):

@@ -22,6 +22,7 @@ from .source import Progress, Source, read_source
 from .specialise import Program, host_inputs, specialise
 
 _PLANS_KEPT = 24
+_DESTROYED_MEANWHILE = "run: the session was destroyed while it ran"
 
 
 class InferenceSession:
@@ -150,8 +151,19 @@ class InferenceSession:
             self._plans.move_to_end(key)
             return self._plans[key]
         program, values = self._program(arrays)
-        compiled = await compile_program(self.device, program, list(values.values()), self._weights)
-        self._plans[cache_key(arrays, self._host)] = compiled
+        try:
+            compiled = await compile_program(self.device, program, list(values.values()), self._weights)
+        except DeviceError as error:
+            if not self._alive:  # its buffers went while the plan was made of them
+                raise DeviceError(_DESTROYED_MEANWHILE) from error
+            raise
+        key = cache_key(arrays, self._host)
+        if not self._alive or key in self._plans:  # destroyed meanwhile, or another run was first
+            compiled.loaded.destroy()
+            if not self._alive:
+                raise DeviceError(_DESTROYED_MEANWHILE)
+            return self._plans[key]
+        self._plans[key] = compiled
         for old in [k for k, plan in self._plans.items() if plan.users == 0 and plan is not compiled]:
             if len(self._plans) <= _PLANS_KEPT:
                 break
