@@ -153,6 +153,8 @@ _TILES = [
     for name in TILES
 ]  # fmt: skip
 
+_TILES.append(_case("tile_chosen", (1, 35, 9, 17), (133, 35, 3, 3), pads=(1, 1, 1, 1), has_bias=True))
+
 _CONSTANT = [
     _case("constant_w", (2, 20, 9, 7), (37, 20, 3, 3), pads=(1, 1, 1, 1), has_bias=True, w_constant=True, w_offset=3),
     _case("constant_w_by_tap", (2, 32, 9, 7), (37, 32, 3, 3), pads=(1, 0, 1, 2), has_bias=True, w_constant=True),

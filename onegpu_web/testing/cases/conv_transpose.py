@@ -59,6 +59,13 @@ _STRIDE_KERNELS = [
     _case("pointwise", (2, 9, 5, 6), (9, 7, 1, 1), has_bias=True),
 ]  # fmt: skip
 
+_HEADS = [
+    _case(f"dbnet_head_{m}_batch_{batch}", (batch, 64, 9, 7), (64, m, 2, 2), strides=(2, 2), has_bias=True,
+          activation=Activation(kind))
+    for m, kind in ((64, "relu"), (1, "sigmoid"))
+    for batch in (1, 8)
+]  # fmt: skip
+
 _OTHERS = [
     _case("kernel_3_stride_2", (2, 5, 7, 6), (5, 3, 3, 3), strides=(2, 2), pads=(1, 1, 1, 1), has_bias=True),
     _case("output_padding", (1, 3, 5, 5), (3, 4, 3, 3), strides=(2, 3), pads=(1, 0, 1, 1), output_padding=(1, 2)),
@@ -86,4 +93,4 @@ _HALF = [
           x_offset=1, w_offset=3, y_offset=5),
 ]  # fmt: skip
 
-CASES = [*_edges(), *_STRIDE_KERNELS, *_OTHERS, *_HALF]
+CASES = [*_edges(), *_STRIDE_KERNELS, *_HEADS, *_OTHERS, *_HALF]
