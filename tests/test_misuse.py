@@ -43,6 +43,14 @@ def sum_model(dims: list[Any]) -> bytes:
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8).SerializeToString()
 
 
+def unary_model(op_type: str, element_type: int) -> bytes:
+    """One node over x (1, 2)."""
+    node = helper.make_node(op_type, ["x"], ["y"])
+    infos = [helper.make_tensor_value_info("x", element_type, [1, 2])]
+    graph = helper.make_graph([node], "g", infos, [helper.make_tensor_value_info("y", element_type, None)])
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8).SerializeToString()
+
+
 def slowly(load: Any) -> Any:
     """`load` with a point where other coroutines run, as a browser's has while it compiles."""
 
@@ -176,6 +184,34 @@ class TestOps:
     def test_what_no_buffer_holds_names_the_operation(self) -> None:
         with pytest.raises(KernelShapeError, match=r"^Add.*: a buffer must be at most"):
             ops.add_sync(np.zeros((30_000, 1), np.float32), np.zeros((1, 30_000), np.float32))
+
+    @pytest.mark.parametrize(
+        ("call", "message"),
+        [
+            (lambda x: ops.softmax_sync(x.astype(np.int32)), "softmax: dtype must be float32 or float16, got int32"),
+            (lambda x: ops.softmax_sync(x), "softmax: dtype must be"),
+            (lambda x: ops.add_sync(x, x), "add: operands must be numbers, got bool"),
+            (lambda x: ops.neg_sync(x), "neg: operands must be numbers, got bool"),
+            (lambda x: ops.relu_sync(x), "relu: operands must be numbers, got bool"),
+            (lambda x: ops.reduce_mean_sync(x), "mean: operands must be numbers, got bool"),
+        ],
+    )
+    def test_types_that_an_operation_has_no_meaning_for(self, call: Any, message: str) -> None:
+        with pytest.raises(KernelShapeError, match=message):
+            call(np.ones((2, 3), np.bool_))
+
+    @pytest.mark.parametrize("op_type", ["ReduceSum", "ReduceProd", "ArgMax", "Abs", "Sign", "LogSoftmax", "Clip"])
+    def test_nodes_that_count_take_no_booleans(self, device: Device, op_type: str) -> None:
+        with pytest.raises(KernelShapeError):
+            InferenceSession.create_sync(unary_model(op_type, TensorProto.BOOL), device=device)
+
+    def test_not_takes_booleans_alone(self, device: Device) -> None:
+        with pytest.raises(KernelShapeError, match="not: operands must be bool, got int32"):
+            InferenceSession.create_sync(unary_model("Not", TensorProto.INT32), device=device)
+        session = InferenceSession.create_sync(unary_model("Not", TensorProto.BOOL), device=device)
+        (y,) = session.run_sync(None, {"x": np.array([[True, False]])})
+        np.testing.assert_array_equal(y, [[False, True]])
+        session.destroy()
 
     def test_label_is_said_once(self) -> None:
         with pytest.raises(KernelShapeError) as caught:

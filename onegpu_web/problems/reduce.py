@@ -75,6 +75,8 @@ class SoftmaxProblem:
     y_offset: int = 0
 
     def __post_init__(self) -> None:
+        if self.dtype not in (FLOAT32, FLOAT16):
+            raise KernelShapeError(f"{self.op}: dtype must be float32 or float16, got {self.dtype.name}")
         check_axis(self.op, "axis", self.axis, len(self.x_shape))
         elements = check_shape(self.op, "x_shape", self.x_shape)
         check_offsets(self.op, x_offset=(self.x_offset, elements), y_offset=(self.y_offset, elements))
