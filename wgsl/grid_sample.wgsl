@@ -33,10 +33,22 @@ struct Params {
 @group(0) @binding(2) var<storage, read_write> y: array<T>;
 @group(0) @binding(3) var<uniform> params: Params;
 
-// What one output takes along one axis; an index of -1 takes 0.
+// What one output takes along one axis; an index of -1 takes 0. lost: there is no such place.
 struct Axis {
   at: vec4i,
   weight: vec4f,
+  lost: bool,
+}
+
+const FARTHEST: f32 = 1e9;  // beyond all sizes, within i32
+
+// NaN has no place in x, nor has infinity between two mirrors.
+fn is_lost(v: f32) -> bool {
+  return (bitcast<u32>(v) & 0x7fffffffu) > select(0x7f800000u, 0x7f7fffffu, params.padding == 2u);
+}
+
+fn not_a_number() -> f32 {
+  return bitcast<f32>(0x7fc00000u | params.align_corners);  // a constant NaN is an error in WGSL
 }
 
 fn reflected(v: f32, size: u32) -> f32 {
@@ -56,8 +68,8 @@ fn reflected(v: f32, size: u32) -> f32 {
   return select(high - rest, low + rest, (v < low) == is_even);
 }
 
-// The coordinate in x of a grid value, moved inside where the padding says so.
-fn coordinate(n: f32, size: u32) -> f32 {
+// The coordinate in x of a grid value, before any padding.
+fn place_of(n: f32, size: u32) -> f32 {
   var v = ((n + 1.0) * f32(size) - 1.0) / 2.0;
   if (params.align_corners == 1u) {
     v = (n + 1.0) / 2.0 * (f32(size) - 1.0);
@@ -65,6 +77,12 @@ fn coordinate(n: f32, size: u32) -> f32 {
   if (TAPS == 1u) {
     v = round(v);
   }
+  return v;
+}
+
+// The same, moved inside where the padding says so.
+fn moved_inside(place: f32, size: u32) -> f32 {
+  var v = place;
   if (params.padding == 1u) {
     let low = select(-0.5, 0.0, params.align_corners == 1u);
     if (v < low || v > f32(size) - 1.0 - low) {
@@ -91,14 +109,17 @@ fn index(i: i32, size: u32) -> i32 {
 }
 
 fn axis_of(n: f32, size: u32) -> Axis {
-  let v = coordinate(n, size);
+  let place = place_of(n, size);
+  let lost = is_lost(place);
+  // Casts of NaN and of what no i32 holds differ between devices.
+  let v = clamp(moved_inside(select(place, 0.0, lost), size), -FARTHEST, FARTHEST);
   let below = i32(floor(v));
   let t = v - floor(v);
   if (TAPS == 1u) {
-    return Axis(vec4i(index(i32(v), size)), vec4f(1.0));
+    return Axis(vec4i(index(i32(v), size)), vec4f(1.0), lost);
   }
   if (TAPS == 2u) {
-    return Axis(vec4i(index(below, size), index(below + 1, size), 0, 0), vec4f(1.0 - t, t, 0.0, 0.0));
+    return Axis(vec4i(index(below, size), index(below + 1, size), 0, 0), vec4f(1.0 - t, t, 0.0, 0.0), lost);
   }
   let near = vec2f(t, 1.0 - t);
   let far = near + 1.0;
@@ -107,6 +128,7 @@ fn axis_of(n: f32, size: u32) -> Axis {
   return Axis(
     vec4i(index(below - 1, size), index(below, size), index(below + 1, size), index(below + 2, size)),
     vec4f(outer.x, inner.x, inner.y, outer.y),
+    lost,
   );
 }
 
@@ -141,13 +163,13 @@ fn main(@builtin(workgroup_id) id: vec3u, @builtin(num_workgroups) groups: vec3u
   let at = params.grid_offset + (n * params.positions + position) * select(2u, 3u, VOLUME);
   let u = axis_of(f32(grid[at]), params.w);
   let v = axis_of(f32(grid[at + 1u]), params.h);
-  var z = Axis(vec4i(0), vec4f(1.0));
+  var z = Axis(vec4i(0), vec4f(1.0), false);
   if (VOLUME) {
     z = axis_of(f32(grid[at + 2u]), params.d);
   }
   for (var c = block * CHANNELS; c < min(block * CHANNELS + CHANNELS, params.channels); c++) {
     let plane = n * params.channels + c;
     let first = params.x_offset + plane * params.d * params.h * params.w;
-    y[params.y_offset + plane * params.positions + position] = T(sample(first, z, v, u));
+    y[params.y_offset + plane * params.positions + position] = T(select(sample(first, z, v, u), not_a_number(), u.lost || v.lost || z.lost));
   }
 }

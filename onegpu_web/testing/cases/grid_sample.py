@@ -1,4 +1,4 @@
-"""Cases of GridSample; grids reach a little beyond the input."""
+"""Cases of GridSample; grids reach a little beyond the input, larger ones to infinity and NaN too."""
 
 from __future__ import annotations
 
@@ -21,6 +21,8 @@ def arrays(problem: GridSampleProblem, rng: np.random.Generator) -> Arrays:
     """x and grid, flat, behind their offsets."""
     x = rng.standard_normal(problem.x_offset + math.prod(problem.x_shape)).astype(problem.dtype.name)
     grid = rng.uniform(-1.7, 1.7, problem.grid_offset + math.prod(problem.grid_shape))
+    if grid.size > 40:
+        grid[rng.choice(grid.size, 3, replace=False)] = [np.nan, np.inf, -np.inf]
     grid = grid.astype(problem.grid_dtype.name)
     return {"x": x, "grid": grid}
 

@@ -47,10 +47,13 @@ def grid_sample(problem: GridSampleProblem, x: Array, grid: Array) -> Array:
     taps = {"nearest": (0,), "linear": (0, 1), "cubic": (-1, 0, 1, 2)}[problem.mode]
     y = np.zeros(problem.output_shape)
     for n in range(problem.x_shape[0]):
+        lost = np.zeros(problem.output_shape[2:], bool)
         table = []  # for each axis (depth first) and tap: indices, weights
         for axis in range(axes):
             size = problem.x_shape[2 + axis]
             points = _coordinates(problem, grid[n, ..., axes - 1 - axis].astype(np.float32), size)
+            lost |= np.isnan(points)  # no place at all
+            points = np.clip(np.where(np.isnan(points), 0, points), -1e9, 1e9)
             below = np.floor(points)
             rest = (points - below).astype(np.float64)
             rows = [
@@ -63,6 +66,7 @@ def grid_sample(problem: GridSampleProblem, x: Array, grid: Array) -> Array:
             where: tuple[Any, ...] = (slice(None), *(np.maximum(i, 0) for i, _ in choice))
             value = x[n][where].astype(np.float64)
             y[n] += np.where(inside, weight * value, 0)
+        y[n][:, lost] = np.nan
     return y
 
 
@@ -93,11 +97,12 @@ def _coordinates(problem: GridSampleProblem, grid: Array, size: int) -> Array:
 
 
 def _reflect(points: Array, low: float, high: float) -> Array:
-    """Points thrown back from the borders until they lie within."""
+    """Points thrown back from the borders until they lie within; NaN for infinities, which never do."""
     span = high - low
     if span == 0:
         return np.full(points.shape, low)
-    period = np.mod(points.astype(np.float64) - low, 2 * span)
+    with np.errstate(invalid="ignore"):
+        period = np.mod(points.astype(np.float64) - low, 2 * span)
     return low + np.where(period > span, 2 * span - period, period)
 
 
