@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ import pytest
 from oracle import OracleSession
 
 from onegpu_web.device import Device
-from onegpu_web.errors import ModelError, PictureError
+from onegpu_web.errors import FeedError, ModelError, PictureError
 from onegpu_web.fetch import path
 from onegpu_web.jobs import Classify, load_picture
 from onegpu_web.jobs.classify import classifier_input, probabilities
@@ -108,3 +109,18 @@ def test_the_gpu_gives_the_same_names(oracle: Classify, device: Device) -> None:
         for got, wanted in zip(result["top"], expected["top"], strict=True):
             assert got["score"] == pytest.approx(wanted["score"], abs=1e-4)
         assert result["ms"]["gpu"] > 0
+
+
+@pytest.mark.parametrize("content", [None, b"\xff\xaf", b"[1", b'{"a": 1}', b"[1, 2]"])
+def test_labels_must_be_a_json_list_of_names(tmp_path: Path, content: bytes | None) -> None:
+    labels = tmp_path / "labels.json"
+    if content is not None:
+        labels.write_bytes(content)
+    with pytest.raises(ModelError, match="classify: labels must be a JSON list of names"):
+        asyncio.run(Classify.create(path("efficientnet_lite0.onnx"), labels))
+
+
+@pytest.mark.parametrize("top", [0, -1, 1e9, None, "a", True])
+def test_top_must_be_a_positive_integer(oracle: Classify, top: Any) -> None:
+    with pytest.raises(FeedError, match="classify: top must be a positive integer"):
+        asyncio.run(oracle.run(np.zeros((4, 4, 3), np.uint8), top=top))

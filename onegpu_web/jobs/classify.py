@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..device import Device
-from ..errors import ModelError
+from ..errors import FeedError, ModelError
 from ..graph.source import Progress, Source
 from .picture import Picture, check_picture
 from .resample import resample
@@ -44,11 +44,8 @@ class Classify:
         device: Device | None = None,
         progress: Progress | None = None,
     ) -> Self:
-        """Load the model. labels: the names, or the path of a JSON list of them."""
-        if isinstance(labels, str | Path):
-            names: list[str] = json.loads(Path(labels).read_text(encoding="utf-8"))
-        else:
-            names = list(labels)
+        """Load the model. labels: the names, or the path of a JSON list of them. Raises: ModelError."""
+        names = read_labels(labels) if isinstance(labels, str | Path) else list(labels)
         return cls(await create_session(model, device=device, progress=progress), names)
 
     async def run(self, picture: Picture, *, top: int = 5, progress: Progress | None = None) -> dict[str, Any]:
@@ -57,6 +54,8 @@ class Classify:
         Returns: {"top": [{"label", "score"}], "ms": {stage: float}}, the likeliest first.
         """
         check_picture(picture)
+        if isinstance(top, bool) or not isinstance(top, int) or top < 1:
+            raise FeedError(f"classify: top must be a positive integer, got {top!r}")
         stopwatch = Stopwatch()
         report(progress, "prepare", 0, 3)
         with stopwatch.stage("prepare"):
@@ -75,6 +74,17 @@ class Classify:
     def destroy(self) -> None:
         """Free what the session holds on the GPU."""
         self._session.destroy()
+
+
+def read_labels(file: str | Path) -> list[str]:
+    """The names in a JSON list. Raises: ModelError."""
+    try:
+        names = json.loads(Path(file).read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise ModelError(f"classify: labels must be a JSON list of names, {file} cannot be read: {error}") from error
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise ModelError(f"classify: labels must be a JSON list of names, got something else in {file}")
+    return names
 
 
 def classifier_input(picture: Picture) -> NDArray[np.float32]:
