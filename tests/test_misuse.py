@@ -232,6 +232,24 @@ class TestOps:
         with pytest.raises(FeedError, match="tensor: array must be a numpy array"):
             Tensor.from_numpy_sync(array)
 
+    def test_calls_at_once_share_one_device(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        made: list[Device] = []
+
+        async def request() -> Device:
+            await asyncio.sleep(0)
+            made.append(request_device_sync())
+            return made[-1]
+
+        async def both() -> list[Device]:
+            return await asyncio.gather(default_device(), default_device())
+
+        ops.forget_default_device()
+        monkeypatch.setattr("onegpu_web.ops.tensor.request_device", request)
+        first, second = asyncio.run(both())
+        assert first is second is made[0]
+        with pytest.raises(DeviceLostError):
+            made[1].create_buffer(4)
+
     def test_a_lost_shared_device_is_replaced(self) -> None:
         wait(default_device()).destroy()
         with pytest.raises(DeviceLostError):
@@ -284,8 +302,11 @@ def test_the_adapter_is_found_in_silence_without_a_runtime_folder(folder: str | 
     if folder is not None:
         environment["XDG_RUNTIME_DIR"] = folder
     code = (
-        "import os; from onegpu_web.device import request_device_sync; before = os.environ.get('XDG_RUNTIME_DIR'); "
-        "request_device_sync().destroy(); assert os.environ.get('XDG_RUNTIME_DIR') == before"
+        "import os; from concurrent.futures import ThreadPoolExecutor; "
+        "from onegpu_web.device import request_device_sync; "
+        "before = os.environ.get('XDG_RUNTIME_DIR'); threads = ThreadPoolExecutor(3); "
+        "[made.result().destroy() for made in [threads.submit(request_device_sync) for _ in range(3)]]; "
+        "assert os.environ.get('XDG_RUNTIME_DIR') == before"
     )
     done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")

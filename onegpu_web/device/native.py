@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -27,6 +28,7 @@ from .base import (
 
 # wgpu-native's names for features that WebGPU calls otherwise.
 _NATIVE_FEATURES = {"subgroup": "subgroups"}
+_ENVIRONMENT_LOCK = threading.Lock()
 _STORAGE_USAGE = "STORAGE|COPY_SRC|COPY_DST"
 
 
@@ -38,7 +40,7 @@ def request(power_preference: str, features: Sequence[str] | None, limits: Mappi
         raise DeviceError("request_device: wgpu is not installed: pip install wgpu") from error
     check_power_preference(power_preference)
     try:
-        with _runtime_folder():
+        with _ENVIRONMENT_LOCK, _runtime_folder():
             adapter = wgpu.gpu.request_adapter_sync(power_preference=power_preference)
     except (RuntimeError, ValueError) as error:
         raise DeviceError(f"request_device: no GPU adapter was found: {error}") from error
@@ -59,10 +61,10 @@ def request(power_preference: str, features: Sequence[str] | None, limits: Mappi
 @contextmanager
 def _runtime_folder() -> Iterator[None]:
     """An XDG_RUNTIME_DIR where there is none: looking for displays, wgpu-native's libraries complain on stderr."""
-    if os.environ.get("XDG_RUNTIME_DIR"):
+    before = os.environ.get("XDG_RUNTIME_DIR")
+    if before:
         yield
         return
-    before = os.environ.get("XDG_RUNTIME_DIR")
     with tempfile.TemporaryDirectory(prefix="onegpu-web-") as folder:
         os.environ["XDG_RUNTIME_DIR"] = folder
         try:

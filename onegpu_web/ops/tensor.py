@@ -18,7 +18,11 @@ _default: list[Device] = []
 async def default_device() -> Device:
     """The device that operations on numpy arrays share, requested when first needed."""
     if not _default:
-        _default.append(await request_device())
+        made = await request_device()
+        if _default:  # another call was first
+            made.destroy()
+        else:
+            _default.append(made)
     return _default[0]
 
 
