@@ -36,6 +36,15 @@ def test_auto_pad_at_stride_2(auto_pad: str, pads: tuple[int, ...]) -> None:
     assert with_auto_pad((1, 3, 8, 9), (3, 3), (2, 2), (1, 1), auto_pad) == pads
 
 
+def test_auto_pad_refuses_what_it_does_not_know() -> None:
+    with pytest.raises(KernelShapeError, match=r"conv: auto_pad must be one of NOTSET.*got 'SAME'"):
+        with_auto_pad((1, 3, 8, 9), (3, 3), (2, 2), (1, 1), "SAME")
+    with pytest.raises(KernelShapeError, match=r"must be 2 positive integers, got \(3,\)"):
+        with_auto_pad((1, 3, 8, 9), (3,), (2, 2), (1, 1), "VALID")
+    with pytest.raises(KernelShapeError, match=r"conv_transpose: .* must be 2 positive integers, got \(0, 2\)"):
+        with_transpose_auto_pad((1, 3, 5, 5), (3, 3), (0, 2), (1, 1), (0, 0), "SAME_LOWER")
+
+
 def test_transposed_sizes() -> None:
     problem = ConvTransposeProblem((1, 3, 5, 5), (3, 2, 3, 3), strides=(2, 2), pads=(1, 1, 1, 1), group=1)
     assert problem.output_shape == (1, 2, 9, 9)
@@ -63,6 +72,9 @@ def test_output_shape_gives_pads() -> None:
         ({"pads": (1, 1)}, "pads must be 4 integers"),
         ({"pads": (-1, 0, 0, 0)}, "pads must be"),
         ({"strides": (0, 1)}, "strides must be"),
+        ({"strides": (2**32, 1)}, "strides must be within 32-bit indices, got \\(4294967296, 1\\)"),
+        ({"dilations": (1, 2**31)}, "dilations must be within 32-bit indices"),
+        ({"activation": "relu"}, "activation must be an Activation, got relu"),
         ({"dilations": (1, 1, 1)}, "dilations must be"),
         ({"w_shape": (4, 6, 10, 3)}, "fits the padded extent 9"),
         ({"dtype": INT32}, "float32 or float16"),

@@ -59,6 +59,7 @@ def test_depth_to_space_takes_channels_in_either_order() -> None:
         (lambda: PadProblem((2, 0), (0, 1, 0, 0), "edge"), "pad: mode edge must have elements"),
         (lambda: PadProblem((2,), (1, 1), "mirror"), "pad: mode must be of constant"),
         (lambda: PadProblem((2,), (1, 1), value=1e6, dtype=FLOAT16), "pad: value must be a number of float16"),
+        (lambda: PadProblem((2,), (1, 1), value=1e39), "pad: value must be a number of float32"),
         (lambda: PadProblem((2,), (1, 1), value=np.inf, dtype=INT32), "pad: value must be a number of int32, got inf"),
         (lambda: PadProblem((2,), (1, 1), value=-1.0, dtype=UINT8), "pad: value must be a number of uint8, got -1"),
         (lambda: GatherProblem((2, 3), (3,), dtype=INT8), "gather: dtype must be of float32"),

@@ -197,6 +197,17 @@ def test_no_variant_for_half_arithmetic_without_the_feature() -> None:
         ({"sizes": (2, 2), "antialias": True}, "antialias must be off"),
         ({"sizes": (2, 2), "mode": "linear", "dtype": UINT8}, "dtype must be one of float32, float16"),
         ({"sizes": (2, 2), "x_offset": -1}, "x_offset must be a non-negative integer"),
+        (
+            {"sizes": (2, 2), "dtype": FLOAT16, "extrapolation_value": 1e9},
+            "extrapolation_value must be a number of float16",
+        ),
+        (
+            {"sizes": (2, 2), "dtype": UINT8, "extrapolation_value": np.nan},
+            "extrapolation_value must be a number of uint8",
+        ),
+        ({"sizes": (2, 2), "roi": (0.0, 0.0, 1e39, 1.0)}, "roi must be float32 numbers"),
+        ({"scales": (2.0, 1e39)}, "scales must be float32 numbers"),
+        ({"sizes": (2,), "axes": (0.5,)}, "axes must be distinct"),
         ({"sizes": (60_000, 60_000)}, "y must end before element"),
     ],
 )

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from ..dtypes import FLOAT16, FLOAT32, DType
 from ..errors import KernelShapeError
-from ..windows import Window
+from ..windows import AUTO_PADS, Window
 from .activation import IDENTITY, Activation
 
 Triple = tuple[int, int, int]
@@ -95,8 +95,10 @@ class Convolution:
             got = getattr(self, name)
             fits = len(got) == count and all(_is_int(v) and v >= least for v in got)
             self._must(fits, name, f"{count} integers of at least {least}", got)
+            self._must(max(got) <= _MOST, name, "within 32-bit indices", got)
         self._must(_is_int(self.group) and self.group > 0, "group", "a positive integer", self.group)
         self._must(self.dtype in (FLOAT32, FLOAT16), "dtype", "float32 or float16", self.dtype.name)
+        self._must(isinstance(self.activation, Activation), "activation", "an Activation", self.activation)
         self._must(not self.has_slope or self.activation == IDENTITY, "activation", "identity beside a slope",
                    self.activation.kind)  # fmt: skip
         self._check_channels()
@@ -197,12 +199,27 @@ def with_auto_pad(
     dilations: tuple[int, ...],
     auto_pad: str,
 ) -> tuple[int, ...]:
-    """Explicit pads (begins, then ends) for SAME_UPPER, SAME_LOWER or VALID. Source: ONNX Conv-22."""
+    """Explicit pads (begins, then ends) for SAME_UPPER, SAME_LOWER or VALID. Source: ONNX Conv-22.
+
+    Raises: KernelShapeError.
+    """
+    check_auto_pad("conv", auto_pad, x_shape, kernel_shape, strides, dilations)
     windows = [
         Window(k, s, d).with_auto_pad(auto_pad, extent)
         for extent, k, s, d in zip(x_shape[2:], kernel_shape, strides, dilations, strict=True)
     ]
     return (*(w.pad_begin for w in windows), *(w.pad_end for w in windows))
+
+
+def check_auto_pad(op: str, auto_pad: str, x_shape: tuple[int, ...], *windows: tuple[int, ...]) -> None:
+    """Raise KernelShapeError where pads cannot be worked out. windows: kernel, strides ..., an integer for each axis."""
+    if auto_pad not in AUTO_PADS:
+        raise KernelShapeError(f"{op}: auto_pad must be one of {', '.join(AUTO_PADS)}, got {auto_pad!r}")
+    for value in windows:
+        if len(value) != len(x_shape) - 2 or not all(_is_int(v) and v > 0 for v in value):
+            raise KernelShapeError(
+                f"{op}: kernel_shape, strides and dilations must be {len(x_shape) - 2} positive integers, got {value}"
+            )
 
 
 def _is_int(value: object) -> bool:

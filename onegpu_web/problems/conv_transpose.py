@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from ..windows import Window
-from .conv import Convolution
+from .conv import Convolution, check_auto_pad
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +58,9 @@ def with_transpose_auto_pad(
 ) -> tuple[int, ...]:
     """Explicit pads (begins, then ends) for auto_pad or a wanted output_shape (spatial extents).
 
-    Source: ONNX ConvTranspose-22.
+    Source: ONNX ConvTranspose-22. Raises: KernelShapeError.
     """
+    check_auto_pad("conv_transpose", auto_pad, x_shape, kernel_shape, strides, dilations)
     wanted = output_shape or (None,) * len(kernel_shape)
     axes = zip(x_shape[2:], kernel_shape, strides, dilations, output_padding, wanted, strict=True)
     windows = [Window(k, s, d).with_transpose_auto_pad(auto_pad, e, more, out) for e, k, s, d, more, out in axes]

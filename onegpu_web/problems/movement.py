@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import struct
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -228,7 +227,7 @@ class PadProblem:
     def value_bits(self) -> int:
         """The border value's bits in x's element type."""
         code = _STRUCT_CODES[self.dtype]
-        return int.from_bytes(struct.pack(code, self.value if code in "fe" else int(self.value)), sys.byteorder)
+        return int.from_bytes(struct.pack(f"<{code}", self.value if code in "fe" else int(self.value)), "little")
 
     @property
     def cropped_shape(self) -> Shape:

@@ -69,6 +69,7 @@ class ResizeProblem:
             self.op, self.dtype, tuple(BY_NAME.values()) if self.mode == "nearest" else (FLOAT32, FLOAT16)
         )
         self._check_axes()
+        self._check_numbers()
         if self.antialias and self.mode == "nearest":
             raise KernelShapeError(f"{self.op}: antialias must be off where mode is nearest")
         if not (math.isfinite(self.cubic_coeff_a) and all(map(math.isfinite, self.roi))):
@@ -82,7 +83,8 @@ class ResizeProblem:
 
     def _check_axes(self) -> None:
         rank = len(self.x_shape)
-        if any(not -rank <= axis < rank for axis in self.axes) or len(set(self.resized_axes)) != len(self.resized_axes):
+        integers = all(isinstance(axis, int) and -rank <= axis < rank for axis in self.axes)
+        if not integers or len(set(self.resized_axes)) != len(self.resized_axes):
             raise KernelShapeError(f"{self.op}: axes must be distinct and within the rank {rank}, got {self.axes}")
         count = len(self.resized_axes)
         if bool(self.scales) == bool(self.sizes) and count:
@@ -95,6 +97,18 @@ class ResizeProblem:
             raise KernelShapeError(f"{self.op}: scales must be {count} positive numbers, got {self.scales}")
         if self.roi and len(self.roi) != 2 * count:
             raise KernelShapeError(f"{self.op}: roi must be {2 * count} numbers or none, got {self.roi}")
+
+    def _check_numbers(self) -> None:
+        """Raise where a number is none of its element type, which would be found when it is packed for the GPU."""
+        half, integer = self.dtype is FLOAT16, self.dtype not in (FLOAT16, FLOAT32)
+        value = self.extrapolation_value
+        if not _fits(value, "e" if half else "f") or (integer and math.isnan(value)):
+            raise KernelShapeError(f"{self.op}: extrapolation_value must be a number of {self.dtype.name}, got {value}")
+        for field in ("scales", "roi"):
+            if not all(_fits(number, "f") for number in getattr(self, field)):
+                raise KernelShapeError(f"{self.op}: {field} must be float32 numbers, got {getattr(self, field)}")
+        if not _fits(self.cubic_coeff_a, "f"):
+            raise KernelShapeError(f"{self.op}: cubic_coeff_a must be a float32 number, got {self.cubic_coeff_a}")
 
     @property
     def op(self) -> str:
@@ -163,6 +177,15 @@ class ResizeProblem:
             if self.sizes
             else (),
         )
+
+
+def _fits(value: float, code: str) -> bool:
+    """Whether a number is within the range of struct's type `code`."""
+    try:
+        struct.pack(f"<{code}", value)
+    except (OverflowError, struct.error):
+        return False
+    return True
 
 
 def _single(value: float) -> float:

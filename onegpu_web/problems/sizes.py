@@ -15,6 +15,8 @@ def integers(op: str, field: str, value: tuple[int, ...], count: int, least: int
     fits = isinstance(value, tuple) and len(value) == count
     if not fits or any(isinstance(v, bool) or not isinstance(v, int) or v < least for v in value):
         raise KernelShapeError(f"{op}: {field} must be {count} integers of at least {least}, got {value!r}")
+    if max(value, default=0) > MOST_ELEMENTS:
+        raise KernelShapeError(f"{op}: {field} must be below 2**31 (32-bit indices), got {value!r}")
 
 
 def operand(op: str, name: str, shape: tuple[int, ...], offset: int, rank: str = "") -> None:
