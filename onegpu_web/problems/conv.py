@@ -212,7 +212,7 @@ def with_auto_pad(
 
 
 def check_auto_pad(op: str, auto_pad: str, x_shape: tuple[int, ...], *windows: tuple[int, ...]) -> None:
-    """Raise KernelShapeError where pads cannot be worked out. windows: kernel, strides ..., an integer for each axis."""
+    """Raise KernelShapeError where pads cannot be worked out. windows: kernel, strides ..., of each axis."""
     if auto_pad not in AUTO_PADS:
         raise KernelShapeError(f"{op}: auto_pad must be one of {', '.join(AUTO_PADS)}, got {auto_pad!r}")
     for value in windows:
