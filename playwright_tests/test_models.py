@@ -7,6 +7,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
+import numpy as np
 import pytest
 from model_runs import TOLERANCES, model_runs, scaled_error, small_model
 from onnx_models import values
@@ -58,9 +59,11 @@ def ran(start_python: Callable[..., Python]) -> Callable[[str], dict[str, Any]]:
 @pytest.mark.parametrize("name", TOLERANCES)
 def test_agrees_with_onnxruntime(ran: Callable[[str], dict[str, Any]], name: str) -> None:
     outcome = ran(name)
-    error = scaled_error([unpack(text) for text in outcome["outputs"]], model_runs()[name].outputs)
+    outputs = [unpack(text) for text in outcome["outputs"]]
+    error = scaled_error(outputs, model_runs()[name].outputs)
     print(f"{name}: scaled error {error:.2e}")
     assert error <= TOLERANCES[name]
+    assert {output.dtype for output in outputs} == {np.dtype(np.float32)}
     assert outcome["messages"] == []
     assert outcome["left"] == 0
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from model_runs import TOLERANCES, model_runs, scaled_error, small_model
+from model_runs import TOLERANCES, float64_outputs, model_runs, scaled_error, small_model
 from onnx_models import values
 
 from onegpu_web import InferenceSession
@@ -30,9 +30,21 @@ def model(request: pytest.FixtureRequest, device: Device) -> Iterator[tuple[str,
 def test_agrees_with_onnxruntime(model: tuple[str, InferenceSession]) -> None:
     name, session = model
     run = model_runs()[name]
-    error = scaled_error(session.run_sync(None, run.feeds), run.outputs)
+    outputs = session.run_sync(None, run.feeds)
+    error = scaled_error(outputs, run.outputs)
     print(f"{name}: scaled error {error:.2e}")
     assert error <= TOLERANCES[name]
+    assert {output.dtype for output in outputs} == {np.dtype(np.float32)}
+
+
+def test_the_detector_is_nearer_to_float64_than_onnxruntime(device: Device) -> None:
+    name = "pp_ocrv6_det_tiny"
+    run, session = model_runs()[name], InferenceSession.create_sync(path(f"{name}.onnx"), device=device)
+    exact = float64_outputs(name, run)
+    error = scaled_error(session.run_sync(None, run.feeds), exact)
+    session.destroy()
+    print(f"{name}: scaled error against float64 {error:.2e}, onnxruntime's {scaled_error(run.outputs, exact):.2e}")
+    assert error <= min(2e-5, scaled_error(run.outputs, exact))
 
 
 def test_a_warm_run_is_one_submit_and_one_readback(
