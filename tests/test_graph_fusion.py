@@ -51,3 +51,29 @@ def test_an_addend_becomes_the_bias(device: Device, x: tuple[int, ...], c: tuple
 def test_a_product_that_is_also_an_output_keeps_its_addend_apart() -> None:
     model = make(NODES, {"w": np.ones((8, 6), np.float32), "c": np.ones(6, np.float32)}, x=(5, 8), outputs=("y", "p"))
     assert _steps(model, (5, 8)) == ["matmul", "binary"]
+
+
+@pytest.mark.parametrize(
+    ("operator", "attributes", "steps"),
+    [
+        ("Relu", {}, ["conv"]),
+        ("Sigmoid", {}, ["conv"]),
+        ("Tanh", {}, ["conv"]),
+        ("HardSigmoid", {"alpha": 0.25}, ["conv"]),
+        ("HardSwish", {}, ["conv"]),
+        ("LeakyRelu", {"alpha": 0.2}, ["conv"]),
+        ("Erf", {}, ["conv", "unary"]),
+        ("Softplus", {}, ["conv", "unary"]),
+    ],
+)
+def test_an_activation_of_a_convolution_is_fused_or_one_more_pass(
+    operator: str, attributes: dict[str, float], steps: list[str]
+) -> None:
+    nodes = [("Conv", "x w b", "c", {}), ("Add", "c r", "s", {}), (operator, "s", "y", attributes)]
+    shape, rng = (1, 3, 4, 5), np.random.default_rng(0)
+    constants = {
+        "w": rng.standard_normal((6, 3, 1, 1), np.float32),
+        "b": rng.standard_normal(6, np.float32),
+        "r": rng.standard_normal((1, 6, 4, 5), np.float32),
+    }
+    assert _steps(make(nodes, constants, x=shape), shape) == steps
