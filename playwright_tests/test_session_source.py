@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from .browser import Faults, Python
 
-README_EXAMPLE = """
-import numpy as np
-from onegpu_web import InferenceSession
-
-session = await InferenceSession.create("/models/efficientnet_lite0.onnx")
-(probabilities,) = await session.run(None, {"input": np.zeros((1, 3, 224, 224), np.float32)})
+README = Path(__file__).parents[1] / "README.md"
+ASK_RESULT = """
 session.destroy()
 return [list(probabilities.shape), float(probabilities.sum())]
 """
@@ -43,7 +41,8 @@ except ModelError as error:
 
 @pytest.mark.parametrize("where", ["worker", "page"])
 def test_the_readme_example_runs(start_python: Any, where: str) -> None:
-    shape, total = start_python(where)(README_EXAMPLE)
+    _, example = re.findall(r"```python\n(.*?)```", README.read_text(encoding="utf-8"), re.DOTALL)
+    shape, total = start_python(where)(example + ASK_RESULT)
     assert shape == [1, 1000]
     assert total == pytest.approx(1, abs=1e-4)
 
