@@ -21,8 +21,8 @@ struct Params {
 //: region elements
 @group(0) @binding(0) var<storage, read> x: array<E>;
 @group(0) @binding(1) var<storage, read_write> y: array<E>;
-fn load(i: u32) -> E { return x[i]; }
-fn store(i: u32, element: E) { y[i] = element; }
+fn element_at(i: u32) -> E { return x[i]; }
+fn put_element(i: u32, element: E) { y[i] = element; }
 //: end
 
 @group(0) @binding(2) var<uniform> params: Params;
@@ -45,5 +45,5 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(num_workgroups) groups: v
     x_index += at * params.x_strides[part][slot];
     y_index += at * params.y_strides[part][slot];
   }
-  store(y_index, load(x_index));
+  put_element(y_index, element_at(x_index));
 }

@@ -24,8 +24,8 @@ struct Params {
 //: region elements
 @group(0) @binding(0) var<storage, read> x: array<E>;
 @group(0) @binding(1) var<storage, read_write> y: array<E>;
-fn load(i: u32) -> E { return x[i]; }
-fn store(i: u32, element: E) { y[i] = element; }
+fn element_at(i: u32) -> E { return x[i]; }
+fn put_element(i: u32, element: E) { y[i] = element; }
 //: end
 
 @group(0) @binding(2) var<uniform> params: Params;
@@ -77,8 +77,8 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(num_workgroups) groups: v
     index += u32(at) * params.x_strides[part][slot];
   }
   if (inside) {
-    store(params.y_offset + i, load(index));
+    put_element(params.y_offset + i, element_at(index));
   } else {
-    store(params.y_offset + i, border());
+    put_element(params.y_offset + i, border());
   }
 }
