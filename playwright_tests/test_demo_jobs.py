@@ -119,7 +119,7 @@ def test_the_astronaut_has_one_face_as_on_the_desktop(page: Page, desktop: Devic
 @pytest.mark.slow
 def test_a_printed_page_is_read_as_on_the_desktop(page: Page, desktop: Device) -> None:
     """Twelve lines of many sizes, dark on light and light on dark, one turned by 3 degrees."""
-    picture, texts = printed_page(0, lines=12, width=640)
+    picture, texts = printed_page(5, lines=12, width=640)
     page.get_by_role("radio", name="Find faces").check()  # a quick job, while the picture is opened
     page.locator("#file").set_input_files(png_file(picture))
     page.get_by_role("radio", name="Read text").check()
