@@ -108,6 +108,8 @@ def refusal(case: SuiteCase) -> str | None:
     for name, reason in REFUSED.items():
         if case.name.startswith(name):
             return reason
+    if not all(value.type.HasField("tensor_type") for value in case.model.graph.input):
+        return "an input that is no tensor"
     fed, made = (_types(values) for values in (case.model.graph.input, case.model.graph.output))
     if not fed <= TYPES or not made <= TYPES | {"BFLOAT16"}:
         return f"elements of {', '.join(sorted((fed | made) - TYPES))}"

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pytest
-from onnx import TensorProto, helper
+from onnx import TensorProto, TypeProto, helper
 
 from onegpu_web import InferenceSession, ops
 from onegpu_web.device import Device, request_device_sync, wait
@@ -29,6 +29,7 @@ from onegpu_web.ops import Tensor, default_device
 
 X = np.arange(2 * 6 * 6, dtype=np.float32).reshape(1, 2, 6, 6)
 W = np.ones((3, 2, 3, 3), np.float32)
+FLOATS = helper.make_tensor_type_proto(TensorProto.FLOAT, [1])
 
 
 def sum_model(dims: list[Any]) -> bytes:
@@ -130,6 +131,33 @@ class TestSession:
 
         for (y,) in asyncio.run(run_twice()):
             np.testing.assert_array_equal(y, np.full((1, 3), 2, np.float32))
+
+    @pytest.mark.parametrize(
+        ("kind", "message"),
+        [
+            (
+                helper.make_sequence_type_proto(helper.make_tensor_type_proto(TensorProto.FLOAT, [1])),
+                "must be a tensor",
+            ),
+            (
+                helper.make_optional_type_proto(helper.make_tensor_type_proto(TensorProto.FLOAT, [1])),
+                "must be a tensor",
+            ),
+            (helper.make_sparse_tensor_type_proto(TensorProto.FLOAT, [1]), "must be a tensor"),
+            (helper.make_tensor_type_proto(TensorProto.DOUBLE, [1]), "tensors of float64"),
+            (helper.make_tensor_type_proto(TensorProto.STRING, [1]), "tensors of string"),
+        ],
+    )
+    def test_inputs_must_be_tensors_that_the_gpu_holds(self, device: Device, kind: TypeProto, message: str) -> None:
+        graph = helper.make_graph(
+            [helper.make_node("Identity", ["x"], ["y"])],
+            "g",
+            [helper.make_value_info("x", kind)],
+            [helper.make_value_info("y", kind)],
+        )
+        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+        with pytest.raises(UnsupportedError, match=f"input 'x'.*{message}"):
+            InferenceSession.create_sync(model.SerializeToString(), device=device)
 
     def test_a_device_is_a_device(self) -> None:
         with pytest.raises(DeviceError, match="device must be a Device or None, got int"):

@@ -40,8 +40,7 @@ class InferenceSession:
         self._owns_device = owns_device
         self._opset = model.opset
         _refuse_unsupported(model)
-        for info in model.graph.inputs:
-            storage(info.dtype or "float32")
+        _refuse_inputs(model)
         self._graph = simplify(model.graph, model.opset)
         self._weights = Weights(device, self._graph.initializers)
         self._host: frozenset[str] = frozenset()
@@ -185,6 +184,17 @@ class InferenceSession:
     def _specialise(self, arrays: Mapping[str, Array], host: frozenset[str]) -> tuple[Program, dict[str, Value]]:
         values = input_values(self._graph.inputs, arrays, host)
         return fuse(specialise(self._graph, self._opset, values)), values
+
+
+def _refuse_inputs(model: Model) -> None:
+    """Raise UnsupportedError for an input that is no tensor, or of elements that the GPU cannot hold."""
+    for info in model.graph.inputs:
+        if info.dtype is None:
+            raise UnsupportedError(f"input '{info.name}' must be a tensor of declared elements, got another type")
+        try:
+            storage(info.dtype)
+        except UnsupportedError as error:
+            raise UnsupportedError(f"input '{info.name}': {error}") from error
 
 
 def _refuse_unsupported(model: Model) -> None:
