@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from pathlib import Path
 
 import numpy as np
 import onnx
@@ -11,6 +10,7 @@ import pytest
 from onnx import TensorProto, helper
 from onnx_models import check, kinds, make, positive, values
 
+from onegpu_web import fetch
 from onegpu_web.errors import ModelError, UnsupportedError
 from onegpu_web.graph.arity import REQUIRED_INPUTS
 from onegpu_web.graph.model import Graph
@@ -331,11 +331,7 @@ def test_every_missing_operator_is_listed_with_its_count():
     ],
 )
 def test_fetched_models_compute_the_same_with_fewer_nodes(name, shape, most, tolerance):
-    fetch = pytest.importorskip("onegpu_web.fetch", reason="downloads are not part of this build")
-    try:
-        data = Path(fetch.path(name)).read_bytes()
-    except fetch.FetchError as error:
-        pytest.skip(str(error))
+    data = fetch.path(name).read_bytes()
     (info,) = read_model(data).graph.inputs
     picture = np.random.default_rng(1).uniform(-1, 1, shape).astype(np.float32)
     graph = check(data, {info.name: picture}, tolerance=tolerance)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import random
 import time
 import tracemalloc
-from pathlib import Path
 
 import numpy as np
 import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
+from onegpu_web import fetch
 from onegpu_web.errors import ModelError, UnsupportedError
 from onegpu_web.graph.model import Graph, Model, ValueInfo
 from onegpu_web.graph.reader import read_model
@@ -346,12 +346,7 @@ def test_random_bytes_are_refused():
 
 @pytest.mark.parametrize("name", ["pp_ocrv6_det_tiny.onnx", "pp_ocrv6_rec_tiny.onnx", "blazeface_back.onnx"])
 def test_fetched_models_read_as_onnx_reads_them(name):
-    fetch = pytest.importorskip("onegpu_web.fetch", reason="downloads are not part of this build")
-    try:
-        path = Path(fetch.path(name))
-    except fetch.FetchError as error:
-        pytest.skip(str(error))
-    check_like_onnx(path.read_bytes())
+    check_like_onnx(fetch.path(name).read_bytes())
 
 
 def test_made_model_reads_as_onnx_reads_it():
