@@ -18,13 +18,11 @@ from playwright.sync_api import Browser, Page, Route, expect
 from .browser import Faults
 from .scripted_page import FAKE_WORKER, RESULTS, Demo, Handler, picture_file
 
-ROOT = Path(__file__).parent.parent
-
 
 @pytest.fixture(scope="module")
 def scripted_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = tmp_path_factory.mktemp("site")
-    shutil.copytree(ROOT / "demo", root, dirs_exist_ok=True)
+    shutil.copytree(Path(__file__).parent.parent / "demo", root, dirs_exist_ok=True)
     (root / "pictures").mkdir()
     for name in ("astronaut.png", "coffee.png", "chelsea.png", "camera.png", "rocket.jpg"):
         Image.new("RGB", (96, 96), "teal").save(root / "pictures" / name)
