@@ -264,8 +264,8 @@ async def _time_in_turn(device: Device, timers: Sequence[Timer]) -> None:
 async def _heater(device: Device) -> Timer:
     """Work of about _HEAT_MS that goes ahead of each timed pass.
 
-    A GPU that waits for the host lowers its clock: times of one kernel on an H200 differed by a factor of four
-    between passes with and without work in between.
+    A GPU that waits for the host lowers its clock: times of one kernel on an H200 differed by up to four between
+    sweeps that checked rows in between.
     """
     operands = Operands(device, ConvProblem((1, 64, 56, 56), (64, 64, 3, 3), pads=(1,) * 4))
     timed = await _timer({}, operands, "implicit_gemm", _HEAT_MS)

@@ -211,7 +211,7 @@ class NativePlan(LoadedPlan):
             self._timestamps = self._query_set(2)
             if self._setup:
                 self._submit(self._setup, None)
-        except Exception:
+        except BaseException:  # whatever went wrong, the buffers made so far must not stay
             self.destroy()
             raise
 
