@@ -10,7 +10,7 @@ import numpy as np
 from ..device import Buffer, Device, LoadedPlan
 from ..errors import FeedError
 from ..plan import Operand, Recorder, Role
-from .lowering import Step, Value, storage
+from .lowering import Name, Step, Value, storage
 from .memory import record, roots
 from .model import Array
 from .specialise import Program
@@ -32,17 +32,18 @@ class Weights:
 
     def __init__(self, device: Device, arrays: Mapping[str, Array]) -> None:
         self._device = device
-        self._arrays = arrays
-        self._buffers: dict[str, Buffer] = {}
+        self._arrays: dict[Name, Array] = dict(arrays.items())
+        self._buffers: dict[Name, Buffer] = {}
 
-    def operand(self, name: str, array: Array, recorder: Recorder) -> Operand:
+    def operand(self, name: Name, array: Array, recorder: Recorder) -> Operand:
         """The buffer of a constant; one made for a single set of shapes belongs to that plan."""
         if name in self._buffers:
             return self._buffers[name]
-        stored = to_storage(name, array)
+        label = str(name)
+        stored = to_storage(label, array)
         if self._arrays.get(name) is not array:
-            return recorder.constant(stored.tobytes(), name)
-        buffer = self._device.create_buffer(stored.nbytes, name)
+            return recorder.constant(stored.tobytes(), label)
+        buffer = self._device.create_buffer(stored.nbytes, label)
         if stored.nbytes:
             self._device.write(buffer, stored.reshape(-1))
         self._buffers[name] = buffer
@@ -93,8 +94,8 @@ def _known(value: Value) -> Array:
 
 
 def record_program(
-    recorder: Recorder, program: Program, given: dict[str, Operand], weights: Weights
-) -> dict[str, Operand]:
+    recorder: Recorder, program: Program, given: dict[Name, Operand], weights: Weights
+) -> dict[Name, Operand]:
     """Record a program; `given` holds the inputs' operands. Returns: the operands still held."""
     root = roots(program.steps)
     for step in program.steps:
@@ -112,15 +113,15 @@ async def compile_program(device: Device, program: Program, inputs: Sequence[Val
     """Load a program as a plan. inputs: the graph's, those that the host knows included."""
     recorder = Recorder(device.caps)
     fed = tuple(value for value in inputs if value.array is None)
-    given: dict[str, Operand] = {}
+    given: dict[Name, Operand] = {}
     for value in fed:
-        given[value.name] = recorder.buffer(_bytes(value), Role.INPUT, value.name)
+        given[value.name] = recorder.buffer(_bytes(value), Role.INPUT, str(value.name))
     held = record_program(recorder, program, given, weights)
     outputs = tuple(program.values[name] for name in program.outputs)
     read = tuple(i for i, value in enumerate(outputs) if value.array is None)
     for index in read:
         recorder.readback(held[outputs[index].name], _bytes(outputs[index]))
-    return Compiled(await device.load(recorder.finish()), tuple(v.name for v in fed), outputs, read)
+    return Compiled(await device.load(recorder.finish()), tuple(str(v.name) for v in fed), outputs, read)
 
 
 def _bytes(value: Value) -> int:

@@ -16,7 +16,7 @@ from ..problems.activation import IDENTITY, KINDS, Activation
 from ..problems.conv import Convolution
 from ..problems.elementwise import COMPARISONS, BinaryProblem, UnaryProblem
 from ..problems.matmul import MatmulProblem
-from .lowering import Alias, Lowered, Step, Value
+from .lowering import Alias, Lowered, Name, Step, Value
 from .specialise import Program
 
 
@@ -37,14 +37,14 @@ class _State:
     """Steps under change: None where one was fused away; who makes and how often a value is read."""
 
     steps: list[Lowered | None]
-    values: Mapping[str, Value]
-    makers: dict[str, int]
-    reads: Counter[str]
+    values: Mapping[Name, Value]
+    makers: dict[Name, int]
+    reads: Counter[Name]
 
     @classmethod
     def of(cls, program: Program) -> _State:
-        reads = Counter(program.outputs)
-        makers: dict[str, int] = {}
+        reads: Counter[Name] = Counter(program.outputs)
+        makers: dict[Name, int] = {}
         for index, step in enumerate(program.steps):
             if isinstance(step, Alias):
                 reads[step.source] += 1
@@ -53,7 +53,7 @@ class _State:
                 makers.update({value.name: index for value in step.writes.values()})
         return cls(list(program.steps), program.values, makers, reads)
 
-    def sole_maker(self, name: str) -> Step | None:
+    def sole_maker(self, name: Name) -> Step | None:
         """The step that makes `name`, where the value is read just once."""
         step = self.steps[self.makers[name]] if name in self.makers and self.reads[name] == 1 else None
         return step if isinstance(step, Step) else None
@@ -63,7 +63,7 @@ class _State:
         self.steps[index] = step
         self.makers.update({value.name: index for value in step.writes.values()})
 
-    def drop_maker(self, name: str) -> None:
+    def drop_maker(self, name: Name) -> None:
         self.steps[self.makers.pop(name)] = None
 
 

@@ -31,11 +31,28 @@ def storage(dtype: str) -> DType:
     return stored
 
 
+@dataclass(frozen=True, slots=True)
+class Temporary:
+    """The name of a value between two steps of a node: no string, so that no name of a model equals it.
+
+    outputs: the node's, which no other node has.
+    """
+
+    outputs: tuple[str, ...]
+    label: str
+
+    def __str__(self) -> str:
+        return f"{next((name for name in self.outputs if name), '')}/{self.label}"
+
+
+Name: TypeAlias = "str | Temporary"
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Value:
     """A tensor of the graph: its name, ONNX element type and shape; `array` where the host knows it."""
 
-    name: str
+    name: Name
     dtype: str
     shape: tuple[int, ...]
     array: Array | None = None
@@ -64,7 +81,7 @@ class Step:
 
     family: Family[Any]
     problem: Any
-    reads: Mapping[str, str]
+    reads: Mapping[str, Name]
     writes: Mapping[str, Value]
     constants: Mapping[str, Array] = field(default_factory=dict)
 
@@ -73,7 +90,7 @@ class Step:
 class Alias:
     """A value with the elements of another, in the same order: Reshape, Flatten, Identity."""
 
-    source: str
+    source: Name
     target: Value
 
 
@@ -122,7 +139,7 @@ class NodeView:
         if value is None:
             return None
         if value.array is None:
-            raise HostValueNeeded(self.node, value.name)
+            raise HostValueNeeded(self.node, self.node.inputs[index])
         return value.array
 
     def output(self, index: int, shape: tuple[int, ...], dtype: str) -> Value:
@@ -131,4 +148,4 @@ class NodeView:
 
     def temporary(self, label: str, shape: tuple[int, ...], dtype: str) -> Value:
         """A value between two steps of this node."""
-        return Value(f"{self.node.outputs[0]}/{label}", dtype, shape)
+        return Value(Temporary(self.node.outputs, label), dtype, shape)

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ..plan import Operand, PlanBuffer, Recorder, Role
-from .lowering import Alias, Lowered, Step
+from .lowering import Alias, Lowered, Name, Step
 
 
 @dataclass(slots=True)
@@ -36,24 +36,24 @@ class Arena:
         self._free.append(buffer)
 
 
-def roots(steps: Sequence[Lowered]) -> dict[str, str]:
+def roots(steps: Sequence[Lowered]) -> dict[Name, Name]:
     """For every alias the value whose buffer it shares."""
-    found: dict[str, str] = {}
+    found: dict[Name, Name] = {}
     for step in steps:
         if isinstance(step, Alias) and step.target.array is None:
             found[step.target.name] = found.get(step.source, step.source)
     return found
 
 
-def last_reads(steps: Sequence[Lowered], root: Mapping[str, str], kept: Sequence[str]) -> dict[int, set[str]]:
+def last_reads(steps: Sequence[Lowered], root: Mapping[Name, Name], kept: Sequence[str]) -> dict[int, set[Name]]:
     """For each step index the values that nobody reads after it; `kept` values are never let go."""
-    last: dict[str, int] = {}
+    last: dict[Name, int] = {}
     for index, step in enumerate(steps):
         if isinstance(step, Step):
             for name in (*step.reads.values(), *(value.name for value in step.writes.values())):
                 last[root.get(name, name)] = index
-    alive = {root.get(name, name) for name in kept}
-    ends: dict[int, set[str]] = {}
+    alive: set[Name] = {root.get(name, name) for name in kept}
+    ends: dict[int, set[Name]] = {}
     for name, index in last.items():
         if name not in alive:
             ends.setdefault(index, set()).add(name)
@@ -61,8 +61,8 @@ def last_reads(steps: Sequence[Lowered], root: Mapping[str, str], kept: Sequence
 
 
 def record(
-    recorder: Recorder, steps: Sequence[Lowered], given: Mapping[str, Operand], kept: Sequence[str]
-) -> dict[str, Operand]:
+    recorder: Recorder, steps: Sequence[Lowered], given: Mapping[Name, Operand], kept: Sequence[str]
+) -> dict[Name, Operand]:
     """Record all steps in order.
 
     given: operands that stand already (inputs, constants). kept: values that must outlive the run.
@@ -70,7 +70,7 @@ def record(
     """
     root, arena = roots(steps), Arena(recorder)
     ends = last_reads(steps, root, kept)
-    held: dict[str, Operand] = dict(given)
+    held: dict[Name, Operand] = dict(given)
     for index, step in enumerate(steps):
         if isinstance(step, Alias):
             continue
@@ -79,7 +79,7 @@ def record(
             size = value.stored.size_bytes
             for extent in value.shape:
                 size *= extent
-            writes[role] = held[value.name] = held.get(value.name) or arena.take(size, value.name)
+            writes[role] = held[value.name] = held.get(value.name) or arena.take(size, str(value.name))
         reads: dict[str, Operand | None] = {role: held[root.get(n, n)] for role, n in step.reads.items()}
         for role, array in step.constants.items():
             reads[role] = recorder.constant(array.tobytes(), role)

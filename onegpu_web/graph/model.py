@@ -145,6 +145,16 @@ class Graph:
     outputs: tuple[ValueInfo, ...]
     value_infos: tuple[ValueInfo, ...] = ()
 
+    def names(self) -> set[str]:
+        """Every name of a value in the graph and in the graphs of its nodes, read or not."""
+        infos = (*self.inputs, *self.outputs, *self.value_infos)
+        found = {info.name for info in infos}.union(self.initializers)
+        for node in self.nodes:
+            found.update(node.inputs, node.outputs)
+            for inner in node.subgraphs():
+                found |= inner.names()
+        return found
+
     def outer_names(self) -> set[str]:
         """Names that the nodes or outputs read and this graph does not define (a subgraph's captures)."""
         own = {info.name for info in self.inputs} | set(self.initializers)

@@ -36,6 +36,7 @@ class Edit:
         self._alias: dict[str, str] = {}
         self._put: dict[Node, Node | None] = {}
         self._constants: dict[str, Array] = {}
+        self._taken: set[str] | None = None  # every name, once a new one is asked for
 
     def constant(self, name: str) -> Array | None:
         """The value of an initializer, None for any other name."""
@@ -78,10 +79,13 @@ class Edit:
         return True
 
     def add_constant(self, base: str, value: Array) -> str:
-        """A new initializer's name, made from `base`."""
+        """A new initializer's name: `base`, or `base` with a number where the graph has that name anywhere."""
+        if self._taken is None:
+            self._taken = self.graph.names()
         name, count = base, 1
-        while name in self.graph.initializers or name in self._constants or name in self.maker or name in self.readers:
+        while name in self._taken:
             name, count = f"{base}_{count}", count + 1
+        self._taken.add(name)
         value = np.ascontiguousarray(value)
         value.flags.writeable = False
         self._constants[name] = value

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..errors import KernelShapeError, ModelError, UnsupportedError
 from .host import HOST_OPS, run_host
-from .lowering import Alias, HostValueNeeded, Lowered, NodeView, Value
+from .lowering import Alias, HostValueNeeded, Lowered, Name, NodeView, Value
 from .model import Array, Graph, Node, node_reads
 from .operators import HANDLERS
 
@@ -23,7 +23,7 @@ class Program:
     """Steps in an order that runs; values by name; the graph's outputs as it names them."""
 
     steps: tuple[Lowered, ...]
-    values: Mapping[str, Value]
+    values: Mapping[Name, Value]
     outputs: tuple[str, ...]
 
 
@@ -34,7 +34,7 @@ def specialise(graph: Graph, opset: int, inputs: Mapping[str, Value]) -> Program
     Raises: HostValueNeeded where a shape hangs on another input's values, UnsupportedError,
     KernelShapeError, ModelError.
     """
-    values = dict(inputs)
+    values: dict[Name, Value] = dict(inputs.items())
     for name, array in graph.initializers.items():
         values[name] = Value(name, str(array.dtype), array.shape, array)
     steps: list[Lowered] = []
@@ -46,7 +46,7 @@ def specialise(graph: Graph, opset: int, inputs: Mapping[str, Value]) -> Program
     return Program(tuple(steps), values, tuple(info.name for info in graph.outputs))
 
 
-def _lower(node: Node, opset: int, values: dict[str, Value]) -> list[Lowered]:
+def _lower(node: Node, opset: int, values: dict[Name, Value]) -> list[Lowered]:
     """The steps of one node; its outputs enter `values`."""
     inputs = tuple(values[name] if name else None for name in node.inputs)
     if node.operator in HOST_OPS and _host_knows(node, inputs):
@@ -58,7 +58,8 @@ def _lower(node: Node, opset: int, values: dict[str, Value]) -> list[Lowered]:
     handler = HANDLERS.get(node.operator)
     if handler is None:
         if node.operator in HOST_OPS:
-            raise HostValueNeeded(node, next(v.name for v in inputs if v is not None and v.array is None))
+            needed = (n for n, v in zip(node.inputs, inputs, strict=True) if v is not None and v.array is None)
+            raise HostValueNeeded(node, next(needed))
         raise UnsupportedError(f"{node.label}: there is no kernel for this operator", [node.operator])
     try:
         steps = handler(NodeView(node, opset, inputs))

@@ -18,7 +18,7 @@ from ..device import Device, wait
 from ..errors import DeviceError, DeviceLostError, FeedError, KernelShapeError, UnsupportedError
 from ..graph.compiled import Weights, record_program
 from ..graph.fusion import fuse
-from ..graph.lowering import HostValueNeeded, Value, storage
+from ..graph.lowering import HostValueNeeded, Name, Value, storage
 from ..graph.memory import roots
 from ..graph.model import Array, Graph, Model, Node, ValueInfo
 from ..graph.session import InferenceSession
@@ -143,9 +143,10 @@ async def _run_tensors(
     host = {name: value for name, value in given.items() if not isinstance(value, Tensor)}
     program = _program(nodes, tensors, host, outputs)
     root = roots(program.steps)
-    results = [_result(device, program.values[name], tensors.get(root.get(name, name))) for name in outputs]
+    held: dict[Name, Tensor] = dict(tensors.items())
+    results = [_result(device, program.values[name], held.get(root.get(name, name))) for name in outputs]
     recorder = Recorder(device.caps)
-    operands: dict[str, Operand] = {name: tensor.buffer for name, tensor in tensors.items()}
+    operands: dict[Name, Operand] = {name: tensor.buffer for name, tensor in tensors.items()}
     operands |= {root.get(name, name): tensor.buffer for name, tensor in zip(outputs, results, strict=True)}
     record_program(recorder, program, operands, Weights(device, {}))
     loaded = await device.load(recorder.finish())
@@ -182,4 +183,4 @@ def _result(device: Device, value: Value, same: Tensor | None) -> Tensor:
     if same is not None:
         return Tensor(same.buffer, value.dtype, value.shape)
     count = int(np.prod(value.shape, dtype=np.int64))
-    return Tensor(device.create_buffer(count * value.stored.size_bytes, value.name), value.dtype, value.shape)
+    return Tensor(device.create_buffer(count * value.stored.size_bytes, str(value.name)), value.dtype, value.shape)

@@ -7,7 +7,7 @@ from ...kernels.conv import CONV, CONV_TRANSPOSE
 from ...problems.conv import ConvProblem, with_auto_pad
 from ...problems.conv_transpose import ConvTransposeProblem, with_transpose_auto_pad
 from ...windows import AUTO_PADS
-from ..lowering import Lowered, NodeView, Step, Value
+from ..lowering import Lowered, Name, NodeView, Step, Value
 
 
 def conv(node: NodeView) -> list[Lowered]:
@@ -97,7 +97,7 @@ def _must(node: NodeView, holds: bool, name: str, rule: str, got: object) -> Non
         raise KernelShapeError(f"{node.node.label}: {name} must be {rule}, got {got}")
 
 
-def _reads(node: NodeView) -> dict[str, str]:
+def _reads(node: NodeView) -> dict[str, Name]:
     """Operand role -> value name, without the ones left out."""
     values = zip(("x", "w", "bias"), node.inputs, strict=False)
     return {role: value.name for role, value in values if value is not None}
