@@ -29,6 +29,9 @@ const LOSS_MS = 200;
 const EAGER_MS = 8;
 const LONGEST_PAUSE_MS = 100;
 
+// Pipelines kept for plans to come, the least recently used dropped; a loaded plan holds its own.
+const PIPELINES_KEPT = 512;
+
 const SCOPES = /** @type {const} */ (["validation", "out-of-memory", "internal"]);
 
 /**
@@ -297,7 +300,11 @@ export class ReplayDevice {
     if (!compiled) {
       compiled = this.#compile(shader);
       compiled.catch(() => this.#pipelines.delete(key));
-      this.#pipelines.set(key, compiled);
+    }
+    this.#pipelines.delete(key); // a Map keeps the order of insertion: the key goes to its end
+    this.#pipelines.set(key, compiled);
+    if (this.#pipelines.size > PIPELINES_KEPT) {
+      this.#pipelines.delete(this.#pipelines.keys().next().value);
     }
     return compiled;
   }

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
@@ -65,12 +66,17 @@ class Buffer:
 
     def destroy(self) -> None:
         """Free the memory now. Using the buffer afterwards is an error; destroying it again is not."""
+        with self.device.lock:
+            self._drop()
+
+    def _drop(self) -> None:
         handle, self.handle = self.handle, None
         if handle is not None:
             self.device._free(handle)
 
     def __del__(self) -> None:
-        self.destroy()
+        # Without the lock: the collector runs anywhere, also where another device's lock is held.
+        self._drop()
 
 
 class LoadedPlan(ABC):
@@ -135,6 +141,8 @@ class Device(ABC):
     features: frozenset[str]
     limits: Mapping[str, int]
     caps: Caps
+    lock: AbstractContextManager[Any] = nullcontext()
+    """Held by whoever uses the device; of threads one at a time. A browser's device has one thread."""
 
     @property
     def messages(self) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 import threading
+from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -30,6 +31,7 @@ from .base import (
 _NATIVE_FEATURES = {"subgroup": "subgroups"}
 _ENVIRONMENT_LOCK = threading.Lock()
 _STORAGE_USAGE = "STORAGE|COPY_SRC|COPY_DST"
+_PIPELINES_KEPT = 512  # loaded plans hold theirs however many others came since
 
 
 def request(power_preference: str, features: Sequence[str] | None, limits: Mapping[str, int] | None) -> NativeDevice:
@@ -90,14 +92,16 @@ class NativeDevice(Device):
         self.caps = Caps(Limits.of(limits), features)
         self._raw = raw
         self._buffers: set[Any] = set()
-        self._pipelines: dict[tuple[str, int, int], tuple[Any, Any]] = {}
+        self._pipelines: OrderedDict[tuple[str, int, int], tuple[Any, Any]] = OrderedDict()
         self._lost = False
+        self.lock = threading.RLock()
 
     def _create(self, size_bytes: int, label: str, usage: str = _STORAGE_USAGE) -> Any:
-        self.check()
-        made = self.guard("create_buffer", self._raw.create_buffer, label=label, size=size_bytes, usage=usage)
-        self._buffers.add(made)
-        return made
+        with self.lock:
+            self.check()
+            made = self.guard("create_buffer", self._raw.create_buffer, label=label, size=size_bytes, usage=usage)
+            self._buffers.add(made)
+            return made
 
     def _free(self, handle: Any) -> None:
         self._buffers.discard(handle)
@@ -130,9 +134,10 @@ class NativeDevice(Device):
             return call(*args, **kwargs)
 
     def write(self, buffer: Buffer, data: HostArray, offset_bytes: int = 0) -> None:
-        self.check()
-        if self.check_write(buffer, data, offset_bytes):
-            self.write_raw(buffer.handle, memoryview(data).cast("B"), offset_bytes)
+        with self.lock:
+            self.check()
+            if self.check_write(buffer, data, offset_bytes):
+                self.write_raw(buffer.handle, memoryview(data).cast("B"), offset_bytes)
 
     def write_raw(self, handle: Any, view: memoryview, offset_bytes: int = 0) -> None:
         """Queue a copy; wgpu wants a multiple of 4 bytes, so a ragged tail goes by itself."""
@@ -144,12 +149,13 @@ class NativeDevice(Device):
             self.guard("write", self._raw.queue.write_buffer, handle, offset_bytes + whole, tail)
 
     def read_sync(self, buffer: Buffer, out: HostArray, offset_bytes: int = 0) -> None:
-        self.check()
-        size_bytes = self.check_read(buffer, out, offset_bytes)
-        if size_bytes:
-            padded = (size_bytes + 3) // 4 * 4
-            data = self.guard("read", self._raw.queue.read_buffer, buffer.handle, offset_bytes, padded)
-            memoryview(out).cast("B")[:] = memoryview(data).cast("B")[:size_bytes]
+        with self.lock:
+            self.check()
+            size_bytes = self.check_read(buffer, out, offset_bytes)
+            if size_bytes:
+                padded = (size_bytes + 3) // 4 * 4
+                data = self.guard("read", self._raw.queue.read_buffer, buffer.handle, offset_bytes, padded)
+                memoryview(out).cast("B")[:] = memoryview(data).cast("B")[:size_bytes]
 
     async def read(self, buffer: Buffer, out: HostArray, offset_bytes: int = 0) -> None:
         self.read_sync(buffer, out, offset_bytes)
@@ -158,18 +164,20 @@ class NativeDevice(Device):
         return self.load_sync(plan)
 
     def load_sync(self, plan: Plan) -> NativePlan:
-        self.check()
-        plan.check(self.caps)
-        return NativePlan(self, plan)
+        with self.lock:
+            self.check()
+            plan.check(self.caps)
+            return NativePlan(self, plan)
 
     def destroy(self) -> None:
-        self._lost = True
-        self._pipelines.clear()
-        self._buffers.clear()
-        self._raw.destroy()
+        with self.lock:
+            self._lost = True
+            self._pipelines.clear()
+            self._buffers.clear()
+            self._raw.destroy()
 
     def pipeline(self, shader: Shader, reads: int, writes: int) -> tuple[Any, Any]:
-        """The compute pipeline of a shader and its bind group layout, made once per text."""
+        """The compute pipeline of a shader and its bind group layout, made once per text that is still kept."""
         import wgpu
 
         key = (shader.text, reads, writes)
@@ -191,6 +199,9 @@ class NativeDevice(Device):
             except (wgpu.GPUError, RuntimeError) as error:
                 raise ShaderError(shader.name, str(error), shader.text) from error
             self._pipelines[key] = (pipeline, layout)
+            if len(self._pipelines) > _PIPELINES_KEPT:
+                self._pipelines.popitem(last=False)
+        self._pipelines.move_to_end(key)
         return self._pipelines[key]
 
 
@@ -286,7 +297,8 @@ class NativePlan(LoadedPlan):
     def run_sync(self, inputs: Sequence[HostArray], outputs: Sequence[HostArray]) -> None:
         staging = self._start(inputs, outputs)
         if staging is not None:
-            self._device.guard("run", staging.map_sync, "READ")
+            with self._waiting(staging):
+                staging.map_sync("READ")
             self._finish(staging, outputs)
 
     async def run(self, inputs: Sequence[HostArray], outputs: Sequence[HostArray]) -> None:
@@ -294,19 +306,35 @@ class NativePlan(LoadedPlan):
             self.run_sync(inputs, outputs)
             return
         staging = self._start(inputs, outputs)
-        if staging is None:
-            return
+        if staging is not None:
+            with self._waiting(staging):
+                await staging.map_async("READ")
+            self._finish(staging, outputs)
+
+    @contextmanager
+    def _waiting(self, staging: Any) -> Iterator[None]:
+        """Errors of a wait for `staging` are ours; where the wait fails or is cancelled the buffer is freed."""
         try:
             with self._device.errors("run"):
-                await staging.map_async("READ")
-        except DeviceError as error:
-            if not self._alive:
-                raise DeviceError("run: the plan was destroyed while it ran") from error
+                yield
+        except BaseException as error:
+            with self._device.lock:
+                if self._alive:
+                    self._owned.remove(staging)
+                    self._device._free(staging)
+                elif isinstance(error, DeviceError):
+                    raise DeviceError("run: the plan was destroyed while it ran") from error
             raise
-        self._finish(staging, outputs)
 
     def _start(self, inputs: Sequence[HostArray], outputs: Sequence[HostArray]) -> Any:
-        """Upload and submit a run. The staging buffer that takes its outputs; None without outputs."""
+        """Upload and submit a run, with no other thread's in between: all runs share the buffers of the inputs.
+
+        Returns: the staging buffer that takes its outputs; None without outputs.
+        """
+        with self._device.lock:
+            return self._begin(inputs, outputs)
+
+    def _begin(self, inputs: Sequence[HostArray], outputs: Sequence[HostArray]) -> Any:
         if not self._alive:
             raise DeviceError("run: the plan was destroyed")
         self._device.check()
@@ -323,13 +351,14 @@ class NativePlan(LoadedPlan):
 
     def _finish(self, staging: Any, outputs: Sequence[HostArray]) -> None:
         """Fill `outputs` from the mapped staging buffer and give it back for the next run."""
-        if not self._alive:
-            raise DeviceError("run: the plan was destroyed while it ran")
-        try:
-            self._take(memoryview(staging.read_mapped(copy=False)).cast("B"), outputs)
-        finally:
-            staging.unmap()
-            self._staging.append(staging)
+        with self._device.lock:
+            if not self._alive:
+                raise DeviceError("run: the plan was destroyed while it ran")
+            try:
+                self._take(memoryview(staging.read_mapped(copy=False)).cast("B"), outputs)
+            finally:
+                staging.unmap()
+                self._staging.append(staging)
 
     def _new_staging(self) -> Any:
         size = -(-self._readback_bytes // 8) * 8 + 16
@@ -347,6 +376,10 @@ class NativePlan(LoadedPlan):
             self.gpu_ms = (end - begin) / 1e6
 
     async def measure(self, repeats: int) -> list[list[float]]:
+        with self._device.lock:
+            return self._measure(repeats)
+
+    def _measure(self, repeats: int) -> list[list[float]]:
         if not self._alive:
             raise DeviceError("measure: the plan was destroyed")
         if "timestamp-query" not in self._device.features:
@@ -380,6 +413,14 @@ class NativePlan(LoadedPlan):
         ]
 
     def destroy(self) -> None:
+        with self._device.lock:
+            self._release()
+
+    def __del__(self) -> None:
+        # Without the lock: the collector runs anywhere, also where another device's lock is held.
+        self._release()
+
+    def _release(self) -> None:
         self._alive = False
         for handle in self._owned:
             self._device._free(handle)

@@ -60,7 +60,7 @@ class Compiled:
     """A loaded plan with the values that it takes and gives.
 
     fed: inputs to upload, in order. outputs: all of the graph's, in order; read: those that the plan
-    reads back (the others the host knows). users: runs in flight.
+    reads back (the others the host knows). users: runs in flight, which the session counts.
     """
 
     loaded: LoadedPlan
@@ -74,11 +74,7 @@ class Compiled:
         uploads = [to_storage(name, feeds[name]) for name in self.fed]
         results: list[Array] = [_known(value) for value in self.outputs]
         raw = [np.empty(self.outputs[i].shape, self.outputs[i].stored.name) for i in self.read]
-        self.users += 1
-        try:
-            await self.loaded.run([_flat(array) for array in uploads], [_flat(array) for array in raw])
-        finally:
-            self.users -= 1
+        await self.loaded.run([_flat(array) for array in uploads], [_flat(array) for array in raw])
         for index, array in zip(self.read, raw, strict=True):
             results[index] = array.astype(self.outputs[index].dtype, copy=False)
         return results

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 
@@ -29,7 +30,7 @@ class InferenceSession:
     """An ONNX model ready to run. Made by `await InferenceSession.create(...)` or `create_sync`.
 
     A plan is compiled for each set of input shapes that comes and kept, the last 24 of them; the
-    weights are on the GPU once.
+    weights are on the GPU once. Threads may share a session.
     """
 
     def __init__(self, model: Model, device: Device, owns_device: bool) -> None:
@@ -46,6 +47,7 @@ class InferenceSession:
         self._host: frozenset[str] = frozenset()
         self._plans: OrderedDict[tuple[object, ...], Compiled] = OrderedDict()
         self._alive = True
+        self._lock = threading.RLock()
 
     @classmethod
     async def create(
@@ -101,8 +103,13 @@ class InferenceSession:
         names = [info.name for info in self._graph.outputs]
         chosen = check_output_names(names, output_names)
         arrays = check_feeds(self._graph.inputs, feeds)
-        compiled = await self._compiled(arrays)
-        outputs = dict(zip(names, await compiled.run(arrays), strict=True))
+        compiled = await self._take(arrays)
+        try:
+            results = await compiled.run(arrays)
+        finally:
+            with self._lock:
+                compiled.users -= 1
+        outputs = dict(zip(names, results, strict=True))
         self.gpu_ms = compiled.loaded.gpu_ms
         return [outputs[name] for name in chosen]
 
@@ -112,14 +119,15 @@ class InferenceSession:
 
     def destroy(self) -> None:
         """Free the GPU memory, and the device where the session made it. Destroying twice is harmless."""
-        self._alive = False
-        for compiled in self._plans.values():
-            compiled.loaded.destroy()
-        self._plans.clear()
-        self._weights.destroy()
-        if self._owns_device:
-            self._owns_device = False
-            self.device.destroy()
+        with self._lock:
+            self._alive = False
+            for compiled in self._plans.values():
+                compiled.loaded.destroy()
+            self._plans.clear()
+            self._weights.destroy()
+            if self._owns_device:
+                self._owns_device = False
+                self.device.destroy()
 
     async def _compile_fixed(self, progress: Progress | None) -> None:
         """Compile now where every input has a fixed shape and no input decides a shape."""
@@ -142,6 +150,15 @@ class InferenceSession:
         )
         if progress is not None:
             progress("pipelines", 1, 1)
+
+    async def _take(self, arrays: Mapping[str, Array]) -> Compiled:
+        """The plan for these inputs, counted as in use before another thread can drop it."""
+        with self._lock:
+            if not self._alive:
+                raise DeviceError(_DESTROYED_MEANWHILE)
+            compiled = await self._compiled(arrays)
+            compiled.users += 1
+            return compiled
 
     async def _compiled(self, arrays: Mapping[str, Array]) -> Compiled:
         """The plan for these inputs, the least recently used one dropped where there are too many."""

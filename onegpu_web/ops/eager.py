@@ -6,9 +6,11 @@ As soon as one input is a Tensor, everything stays on its device and Tensors com
 
 from __future__ import annotations
 
+import threading
 from collections import OrderedDict
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import wraps
 from typing import Any, ParamSpec, TypeAlias, TypeVar
 
@@ -31,7 +33,18 @@ Output: TypeAlias = Any  # an ndarray, or a Tensor where one went in
 
 OPSET = 22
 _SESSIONS_KEPT = 64
-_sessions: OrderedDict[tuple[object, ...], InferenceSession] = OrderedDict()
+
+
+@dataclass(slots=True, eq=False)
+class _Kept:
+    """A session and the number of calls that are using it."""
+
+    session: InferenceSession
+    users: int = 0
+
+
+_sessions: OrderedDict[tuple[object, ...], _Kept] = OrderedDict()
+_sessions_lock = threading.RLock()
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -64,8 +77,9 @@ async def run_nodes(nodes: Sequence[Node], inputs: Mapping[str, Input], outputs:
             return await _run_tensors(nodes, given, outputs, _common_device(op, tensors))
         arrays = {name: value for name, value in given.items() if not isinstance(value, Tensor)}
         try:
-            session = _session(nodes, arrays, outputs, await default_device())
-            return list(await session.run(outputs, arrays))
+            device = await default_device()
+            with _session(nodes, arrays, outputs, device) as session:
+                return list(await session.run(outputs, arrays))
         except DeviceLostError:
             forget_default_device()
             raise
@@ -107,20 +121,34 @@ def _common_device(op: str, tensors: Mapping[str, Tensor]) -> Device:
     return tensor.buffer.device
 
 
+@contextmanager
 def _session(
     nodes: Sequence[Node], arrays: Mapping[str, Array], outputs: Sequence[str], device: Device
-) -> InferenceSession:
-    """A session of these nodes, made once for each kind of call."""
+) -> Iterator[InferenceSession]:
+    """A session of these nodes, made once for each kind of call. Beyond a number those that nobody uses are dropped."""
+    with _sessions_lock:
+        kept = _kept(nodes, arrays, outputs, device)
+        kept.users += 1
+    try:
+        yield kept.session
+    finally:
+        with _sessions_lock:
+            kept.users -= 1
+            for key in [key for key, other in _sessions.items() if other.users == 0]:
+                if len(_sessions) <= _SESSIONS_KEPT:
+                    break
+                _sessions.pop(key).session.destroy()
+
+
+def _kept(nodes: Sequence[Node], arrays: Mapping[str, Array], outputs: Sequence[str], device: Device) -> _Kept:
     kinds = tuple((name, str(array.dtype), array.ndim) for name, array in arrays.items())
     key = (id(device), kinds, tuple(outputs), tuple(map(_node_key, nodes)))
     if key in _sessions:
         _sessions.move_to_end(key)
         return _sessions[key]
     model = Model(10, {"": OPSET}, _graph(nodes, arrays, outputs), {}, "ops")
-    session = _sessions[key] = InferenceSession(model, device, owns_device=False)
-    if len(_sessions) > _SESSIONS_KEPT:
-        _sessions.popitem(last=False)[1].destroy()
-    return session
+    kept = _sessions[key] = _Kept(InferenceSession(model, device, owns_device=False))
+    return kept
 
 
 def _node_key(node: Node) -> tuple[object, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 import numpy as np
@@ -13,22 +14,28 @@ from ..graph.lowering import storage
 from ..graph.model import Array
 
 _default: list[Device] = []
+_default_lock = threading.Lock()
 
 
 async def default_device() -> Device:
     """The device that operations on numpy arrays share, requested when first needed."""
-    if not _default:
-        made = await request_device()
-        if _default:  # another call was first
-            made.destroy()
-        else:
+    with _default_lock:
+        if _default:
+            return _default[0]
+    made = await request_device()
+    with _default_lock:
+        if not _default:
             _default.append(made)
-    return _default[0]
+        chosen = _default[0]
+    if chosen is not made:  # another call was first
+        made.destroy()
+    return chosen
 
 
 def forget_default_device() -> None:
     """Let the next operation request a new device, as after a loss."""
-    _default.clear()
+    with _default_lock:
+        _default.clear()
 
 
 class Tensor:
