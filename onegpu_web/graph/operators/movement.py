@@ -26,6 +26,7 @@ from ...problems.movement import (
     transpose,
 )
 from ...problems.strides import check_axis, collapse
+from ..host_shape import slice_range
 from ..lowering import Alias, Handler, Lowered, NodeView, Step, Value, storage
 from ..model import element_name
 from .elementwise import words
@@ -55,7 +56,7 @@ def slices(node: NodeView) -> list[Lowered]:
     wanted = [(0, size, 1) for size in x.shape]
     for start, end, axis, step in zip(starts, ends, axes, steps, strict=True):
         axis = check_axis(node.node.label, "axes", axis, len(x.shape))
-        found = range(*slice(start, end, step).indices(x.shape[axis]))
+        found = range(*slice_range(start, end, step, x.shape[axis]).indices(x.shape[axis]))
         wanted[axis] = (found.start, len(found), step)
     problem = slice_axes(x.shape, wanted, x.stored)
     return [_copy(x, node.output(0, problem.shape, x.dtype), problem)]
