@@ -8,6 +8,7 @@ from onnx import helper
 from test_session import make
 
 from onegpu_web import InferenceSession
+from onegpu_web.errors import KernelShapeError
 
 
 @pytest.mark.gpu
@@ -29,3 +30,12 @@ def test_slice_clamps_as_onnx_does(start: int, end: int, step: int, expected: li
     session = InferenceSession.create_sync(model)
     assert session.run_sync(None, {"x": np.arange(5, dtype=np.float32)})[0].tolist() == expected
     session.destroy()
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("op", ["Conv", "ConvTranspose"])
+def test_a_bias_of_another_type_is_refused(op: str) -> None:
+    constants = {"w": np.ones((1, 1, 1, 1), np.float32), "b": np.ones(1, np.float16)}
+    model = make([helper.make_node(op, ["x", "w", "b"], ["y"])], {"x": [1, 1, 2, 2]}, ["y"], constants)
+    with pytest.raises(KernelShapeError, match="b must be of x's type float32, got float16"):
+        InferenceSession.create_sync(model)

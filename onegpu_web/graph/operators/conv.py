@@ -89,7 +89,9 @@ def _auto_pad(node: NodeView) -> str:
 def _check_bias(node: NodeView, problem: ConvProblem | ConvTransposeProblem) -> None:
     bias = node.input(2)
     if bias is not None:
+        x_type = node.required(0).dtype
         _must(node, bias.shape == (problem.out_channels,), "b", f"({problem.out_channels},)", bias.shape)
+        _must(node, bias.dtype == x_type, "b", f"of x's type {x_type}", bias.dtype)
 
 
 def _must(node: NodeView, holds: bool, name: str, rule: str, got: object) -> None:
