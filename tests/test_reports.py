@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
+from types import SimpleNamespace
+from typing import Any
+
 import numpy as np
 import pytest
 from onnx import helper
 from test_session import make
 
 from onegpu_web import InferenceSession
+from onegpu_web.caps import Caps
 from onegpu_web.errors import KernelShapeError
+from onegpu_web.kernels.family import Family
+from onegpu_web.testing import runner
 
 
 @pytest.mark.gpu
@@ -39,3 +46,27 @@ def test_a_bias_of_another_type_is_refused(op: str) -> None:
     model = make([helper.make_node(op, ["x", "w", "b"], ["y"])], {"x": [1, 1, 2, 2]}, ["y"], constants)
     with pytest.raises(KernelShapeError, match="b must be of x's type float32, got float16"):
         InferenceSession.create_sync(model)
+
+
+async def rows_of(features: frozenset[str], needs: str) -> list[Any]:
+    """The rows of a table of one case whose only variant asks for a feature."""
+    variant = SimpleNamespace(name="v", supports=lambda problem, caps: None if needs in caps.features else "no")
+    case = SimpleNamespace(name="c", problem=None, variants=None, tolerance=0.0)
+    module = SimpleNamespace(CASES=[case], FAMILY=Family("f", (variant,)), arrays=lambda *_: {}, expected=lambda *_: {})
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(runner, "table", lambda _: module)
+        return await runner.run_table(SimpleNamespace(caps=Caps(features=features)), "f")
+
+
+def test_a_case_that_no_variant_takes_fails() -> None:
+    assert asyncio.run(rows_of(frozenset(), "never")) == [
+        {
+            "case": "c",
+            "variant": "",
+            "error": None,
+            "tolerance": 0.0,
+            "ok": False,
+            "message": "no variant takes this case",
+        }
+    ]
+    assert asyncio.run(rows_of(frozenset(), "shader-f16")) == []
