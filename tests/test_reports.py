@@ -11,7 +11,7 @@ import pytest
 from onnx import helper
 from test_session import make
 
-from onegpu_web import InferenceSession
+from onegpu_web import InferenceSession, ops
 from onegpu_web.caps import Caps
 from onegpu_web.errors import KernelShapeError
 from onegpu_web.kernels.family import Family
@@ -70,3 +70,13 @@ def test_a_case_that_no_variant_takes_fails() -> None:
         }
     ]
     assert asyncio.run(rows_of(frozenset(), "shader-f16")) == []
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("dtype", ["float32", "float16"])
+@pytest.mark.parametrize("bounds", [(0.0, 6.0), (-1.0, 0.5), (0.25,)])
+def test_a_convolution_may_end_in_clip(dtype: str, bounds: tuple[float, ...]) -> None:
+    x, w = np.arange(-8, 8, dtype=dtype).reshape(1, 1, 4, 4), np.ones((1, 1, 1, 1), dtype)
+    y = ops.conv_sync(x, w, activation=("clip", *bounds))
+    assert y.dtype == x.dtype
+    assert np.array_equal(y, np.clip(x, bounds[0], bounds[1] if len(bounds) > 1 else None))

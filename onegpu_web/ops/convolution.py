@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+import numpy as np
+
 from ..errors import KernelShapeError
 from ..graph.model import Attribute, Node
 from .attributes import constant, integers, window_attributes
@@ -27,18 +29,25 @@ ACTIVATIONS: Mapping[str, tuple[str, tuple[str, ...]]] = {
 ActivationSpec = str | tuple[str, *tuple[float, ...]]
 
 
-def _activation_nodes(op: str, activation: ActivationSpec | None, source: str, target: str) -> list[Node]:
-    """The nodes that apply an activation such as "relu" or ("hard_sigmoid", 0.2, 0.5)."""
+def _activation_node(
+    op: str, activation: ActivationSpec | None, source: str, target: str, dtype: str
+) -> tuple[Node, dict[str, Input]]:
+    """The node that applies an activation such as "relu" or ("hard_sigmoid", 0.2, 0.5), and its inputs but `source`.
+
+    dtype: of `source`; Clip takes its bounds in that type.
+    """
     if activation is None:
-        return [Node("Identity", (source,), (target,))]
+        return Node("Identity", (source,), (target,)), {}
     name, *values = activation if isinstance(activation, tuple) and activation else (activation,)
     if name not in ACTIVATIONS or len(values) > len(ACTIVATIONS[name][1]):
         raise KernelShapeError(f"{op}: activation must be one of {', '.join(ACTIVATIONS)}, got {activation!r}")
     op_type, names = ACTIVATIONS[name]
     numbers = constant(op, "activation's numbers", values, "float64").tolist()
+    if op_type == "Clip":
+        bounds: dict[str, Input] = {f"clip_{n}": np.asarray(v, dtype) for n, v in zip(names, numbers, strict=False)}
+        return Node("Clip", (source, *bounds), (target,)), bounds
     attributes: dict[str, Attribute] = dict(zip(names, numbers, strict=False))
-    domain = "onegpu" if op_type in ("Silu", "Clip") else ""
-    return [Node(op_type, (source,), (target,), domain=domain, attributes=attributes)]
+    return Node(op_type, (source,), (target,), domain="onegpu" if op_type == "Silu" else "", attributes=attributes), {}
 
 
 async def _convolve(
@@ -54,8 +63,9 @@ async def _convolve(
     if inputs.get("residual") is not None:
         nodes.append(Node("Add", ("sum", "residual"), ("total",)))
         last = "total"
-    nodes += _activation_nodes(op, activation, last, "y")
-    return (await run_nodes(nodes, inputs, ["y"]))[0]
+    dtype = "float16" if str(getattr(inputs["x"], "dtype", "")) == "float16" else "float32"
+    node, bounds = _activation_node(op, activation, last, "y", dtype)
+    return (await run_nodes([*nodes, node], {**inputs, **bounds}, ["y"]))[0]
 
 
 async def conv(
