@@ -13,7 +13,7 @@ from test_session import make
 
 from onegpu_web import InferenceSession, ops
 from onegpu_web.caps import Caps
-from onegpu_web.errors import KernelShapeError
+from onegpu_web.errors import KernelShapeError, ModelError
 from onegpu_web.kernels.family import Family
 from onegpu_web.testing import runner
 
@@ -80,3 +80,9 @@ def test_a_convolution_may_end_in_clip(dtype: str, bounds: tuple[float, ...]) ->
     y = ops.conv_sync(x, w, activation=("clip", *bounds))
     assert y.dtype == x.dtype
     assert np.array_equal(y, np.clip(x, bounds[0], bounds[1] if len(bounds) > 1 else None))
+
+
+@pytest.mark.parametrize("options", [{}, {"providers": ["CPUExecutionProvider"]}])
+def test_the_constructor_says_how_a_session_is_made(options: dict[str, Any]) -> None:
+    with pytest.raises(ModelError, match="create_sync"):
+        InferenceSession("m.onnx", **options)  # type: ignore[arg-type]

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from ..device import Device, request_device, wait
-from ..errors import DeviceError, UnsupportedError
+from ..errors import DeviceError, ModelError, UnsupportedError
 from .compiled import Compiled, Weights, compile_program
 from .feeds import NodeArg, cache_key, check_feeds, check_output_names, input_values, node_arg
 from .fusion import fuse
@@ -33,7 +33,14 @@ class InferenceSession:
     weights are on the GPU once. Threads may share a session.
     """
 
-    def __init__(self, model: Model, device: Device, owns_device: bool) -> None:
+    def __init__(
+        self, model: Model, device: Device | None = None, owns_device: bool = False, **options: object
+    ) -> None:
+        if not isinstance(model, Model) or device is None or options:
+            raise ModelError(
+                "InferenceSession: a session must be made by `await InferenceSession.create(source)` or "
+                f"`InferenceSession.create_sync(source)`, got InferenceSession({model!r:.60})"
+            )
         self.device = device
         self.metadata: Mapping[str, str] = dict(model.metadata)
         self.gpu_ms: float | None = None
