@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from onnx import helper
+from onnx import TensorProto, helper
 from test_session import make
 
 from onegpu_web import InferenceSession, ops
@@ -86,3 +86,41 @@ def test_a_convolution_may_end_in_clip(dtype: str, bounds: tuple[float, ...]) ->
 def test_the_constructor_says_how_a_session_is_made(options: dict[str, Any]) -> None:
     with pytest.raises(ModelError, match="create_sync"):
         InferenceSession("m.onnx", **options)  # type: ignore[arg-type]
+
+
+def half_model(op: str, inputs: dict[str, Any], weight: float, **attributes: Any) -> bytes:
+    """Conv of 64 channels in half, then an operator with constants in half; float32 comes out."""
+    nodes = [
+        helper.make_node("Conv", ["x", "w"], ["c"]),
+        helper.make_node(op, ["c", *inputs], ["d"], **attributes),
+        helper.make_node("Cast", ["d"], ["y"], to=TensorProto.FLOAT),
+    ]
+    constants = {"w": np.full((1, 64, 1, 1), weight, np.float16)}
+    constants |= {name: np.asarray(value, np.float16) for name, value in inputs.items()}
+    return make(nodes, {"x": (TensorProto.FLOAT16, [1, 64, 1, 1])}, ["y"], constants)
+
+
+@pytest.mark.gpu
+def test_a_fold_that_would_lose_small_weights_is_left() -> None:
+    session = InferenceSession.create_sync(half_model("Div", {"k": np.full((1, 1, 1), 1000.0)}, 1e-4))
+    (y,) = session.run_sync(None, {"x": np.full((1, 64, 1, 1), 100, np.float16)})
+    assert y.item() == pytest.approx(64 * 100 * float(np.float16(1e-4)) / 1000, rel=2e-3)
+    session.destroy()
+
+
+@pytest.mark.gpu
+def test_a_fold_that_would_overflow_is_left() -> None:
+    session = InferenceSession.create_sync(half_model("Mul", {"k": np.full((1, 1, 1), 1000.0)}, 100.0))
+    (y,) = session.run_sync(None, {"x": np.full((1, 64, 1, 1), 1 / 16384, np.float16)})
+    assert y.item() == pytest.approx(64 * 100 * 1000 / 16384, rel=2e-3)
+    session.destroy()
+
+
+@pytest.mark.gpu
+def test_products_that_leave_float32_are_not_folded() -> None:
+    nodes = [helper.make_node("Conv", ["x", "w"], ["c"]), helper.make_node("Mul", ["c", "k"], ["y"])]
+    constants = {"w": np.full((1, 1, 1, 1), 1e-25, np.float32), "k": np.full((1, 1, 1), 1e-25, np.float32)}
+    session = InferenceSession.create_sync(make(nodes, {"x": [1, 1, 1, 1]}, ["y"], constants))
+    (y,) = session.run_sync(None, {"x": np.full((1, 1, 1, 1), 1e30, np.float32)})
+    assert y.item() == pytest.approx(1e-20, rel=1e-5)
+    session.destroy()

@@ -1,12 +1,15 @@
 """Passes that fold linear steps into the weights of the product before them.
 
-Weights are folded in float64 and rounded once. A product counts only where its weights are constant and nobody else
+Weights are folded in float64 and rounded once, and only where their type holds the folded values as well as any: none
+overflows, none is lost below the type's range. A product counts only where its weights are constant and nobody else
 reads its result.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,8 +34,10 @@ def fold_batch_normalization(graph: Graph, opset: int) -> Graph:
         if product is None or any(value is None or value.ndim != 1 for value in constants):
             continue
         scale, shift, mean, variance = (np.asarray(value, np.float64) for value in constants)
-        factor = scale / np.sqrt(variance + node.get_float("epsilon", 1e-5))
-        _scale_product(edit, product, node, factor, shift - mean * factor)
+        with np.errstate(all="ignore"):  # _survives refuses what is not finite
+            factor = scale / np.sqrt(variance + node.get_float("epsilon", 1e-5))
+            offset = shift - mean * factor
+        _scale_product(edit, product, node, factor, offset)
     return edit.result()
 
 
@@ -52,7 +57,8 @@ def fold_channel_steps(graph: Graph, opset: int) -> Graph:
         if channels is None or (node.op_type == "Div" and not channels.all()):
             continue
         ones, zeros = np.ones_like(channels), np.zeros_like(channels)
-        factor = {"Mul": channels, "Div": 1 / channels if node.op_type == "Div" else ones}.get(node.op_type, ones)
+        with np.errstate(over="ignore"):
+            factor = {"Mul": channels, "Div": 1 / channels if node.op_type == "Div" else ones}.get(node.op_type, ones)
         offset = {"Add": channels, "Sub": -channels}.get(node.op_type, zeros)
         _scale_product(edit, product, node, factor, offset)
     return edit.result()
@@ -99,14 +105,41 @@ def _scale_product(edit: Edit, product: Node, node: Node, factor: Wide, offset: 
     bias = _bias(edit, product, channels)
     if bias is None or factor.shape != (channels,) or offset.shape != (channels,):
         return
-    scaled = weight.astype(np.float64) * _over_weight(factor, weight, product)
+    with np.errstate(all="ignore"):
+        scaled = weight.astype(np.float64) * _over_weight(factor, weight, product)
+        shift = bias * factor + offset
+    if not _survives(scaled, shift, weight.dtype, product):
+        return
     names = [
         edit.add_constant(f"{product.outputs[0]}_{role}", value.astype(weight.dtype))
-        for role, value in (("w", scaled), ("b", bias * factor + offset))
+        for role, value in (("w", scaled), ("b", shift))
     ]
     merged = replace(product, inputs=(product.inputs[0], *names), outputs=node.outputs[:1])
     edit.drop(product)
     edit.put(node, with_attributes(merged, {"beta": 1.0}) if product.op_type == "Gemm" else merged)
+
+
+def _survives(scaled: Wide, shift: Wide, dtype: np.dtype[Any], product: Node) -> bool:
+    """Whether `dtype` holds folded weights and biases to its precision, measured by each channel's largest weight."""
+    if not (np.isfinite(scaled).all() and np.isfinite(shift).all()):
+        return False
+    with np.errstate(all="ignore"):
+        lost = [np.abs(value.astype(dtype).astype(np.float64) - value) for value in (scaled, shift)]
+    precision, peaks = float(np.finfo(dtype).eps), _channel_peaks(scaled, product)
+    weights_hold = lost[0] <= precision * _over_weight(peaks, scaled, product)
+    return bool(weights_hold.all() and (lost[1] <= precision * np.maximum(np.abs(shift), peaks)).all())
+
+
+def _channel_peaks(weight: Wide, product: Node) -> Wide:
+    """The largest size of a weight of each output channel."""
+    size = np.abs(weight)
+    if product.op_type == "Gemm":
+        return np.asarray(size.max(axis=1 if product.get_int("transB", 0) else 0, initial=0.0))
+    if product.op_type == "Conv":
+        return np.asarray(size.reshape(len(size), math.prod(size.shape[1:])).max(axis=1, initial=0.0))
+    group, taps = product.get_int("group", 1), math.prod(size.shape[2:])
+    grouped = size.reshape(group, len(size) // group, size.shape[1], taps)
+    return np.asarray(grouped.max(axis=(1, 3), initial=0.0).reshape(-1))
 
 
 def _bias(edit: Edit, product: Node, channels: int) -> Wide | None:
