@@ -124,3 +124,13 @@ def test_products_that_leave_float32_are_not_folded() -> None:
     (y,) = session.run_sync(None, {"x": np.full((1, 1, 1, 1), 1e30, np.float32)})
     assert y.item() == pytest.approx(1e-20, rel=1e-5)
     session.destroy()
+
+
+@pytest.mark.gpu
+def test_a_batch_normalization_of_small_variance_is_not_lost() -> None:
+    inputs = {"scale": [1.0], "shift": [0.0], "mean": [0.0], "variance": [1e-6]}
+    session = InferenceSession.create_sync(half_model("BatchNormalization", inputs, 256.0))
+    (y,) = session.run_sync(None, {"x": np.full((1, 64, 1, 1), 1 / 16384, np.float16)})
+    factor = 1 / np.sqrt(float(np.float16(1e-6)) + 1e-5)
+    assert y.item() == pytest.approx(64 * 256 / 16384 * factor, rel=2e-3)
+    session.destroy()
