@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+from io import BytesIO
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 from onnx import TensorProto, helper
+from PIL import Image
 from test_session import make
 
 from onegpu_web import InferenceSession, ops
 from onegpu_web.caps import Caps
 from onegpu_web.errors import KernelShapeError, ModelError
+from onegpu_web.jobs.picture import load_picture
 from onegpu_web.kernels.family import Family
 from onegpu_web.testing import runner
 
@@ -134,3 +137,28 @@ def test_a_batch_normalization_of_small_variance_is_not_lost() -> None:
     factor = 1 / np.sqrt(float(np.float16(1e-6)) + 1e-5)
     assert y.item() == pytest.approx(64 * 256 / 16384 * factor, rel=2e-3)
     session.destroy()
+
+
+def saved(image: Image.Image, form: str, **options: Any) -> bytes:
+    stream = BytesIO()
+    image.save(stream, form, **options)
+    return stream.getvalue()
+
+
+def test_a_colour_key_is_laid_on_white() -> None:
+    colours = np.array([[[10, 20, 30], [10, 20, 31]]], np.uint8)
+    loaded = load_picture(saved(Image.fromarray(colours), "PNG", transparency=(10, 20, 30)))
+    assert loaded.tolist() == [[[255, 255, 255], [10, 20, 31]]]
+    gray = np.array([[5, 200]], np.uint8)
+    loaded = load_picture(saved(Image.fromarray(gray), "PNG", transparency=5))
+    assert loaded[0, :, 0].tolist() == [255, 200]
+    deep = np.array([[0x1234, 0x1235, 0x8000]], np.uint16)
+    loaded = load_picture(saved(Image.fromarray(deep), "PNG", transparency=0x1234))
+    assert loaded[0, :, 0].tolist() == [255, 0x12, 0x80]
+
+
+def test_pictures_of_floats() -> None:
+    unit = np.array([[0.0, 0.5, 1.0]], np.float32)
+    assert load_picture(saved(Image.fromarray(unit), "TIFF"))[0, :, 1].tolist() == [0, 128, 255]
+    wide = np.array([[-3.0, 100.4, 300.0]], np.float32)
+    assert load_picture(saved(Image.fromarray(wide), "TIFF"))[0, :, 1].tolist() == [0, 100, 255]

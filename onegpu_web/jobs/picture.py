@@ -49,8 +49,9 @@ def check_picture(picture: object) -> Picture:
 def load_picture(source: str | Path | bytes) -> Picture:
     """Decode a picture file: (H, W, 3) uint8 RGB, turned upright as its EXIF orientation says.
 
-    source: a path, or the bytes of the file. Transparent parts are laid on white; gray, palette, CMYK and
-    16-bit pictures become RGB; an animation gives its first frame.
+    source: a path, or the bytes of the file. Transparent parts are laid on white, a PNG's colour key too; gray,
+    palette, CMYK and 16-bit pictures become RGB; one of floats is of 0 to 1 where all lie there, else of 0 to 255;
+    an animation gives its first frame.
 
     Raises: PictureError: no such file, not an image, cut short, or more than MAX_PIXELS pixels.
     """
@@ -92,21 +93,37 @@ def _pixels(image: Image.Image) -> Picture:
     """Copy the image out strip by strip, so that a large one is held once here and once in Pillow, not four times."""
     pixels = np.empty((image.height, image.width, 3), np.uint8)
     image.load()
+    unit = image.mode == "F" and _within_one(image)
     for top in range(0, image.height, _STRIP_ROWS):
         bottom = min(top + _STRIP_ROWS, image.height)
-        pixels[top:bottom] = _rgb(image.crop((0, top, image.width, bottom)))
+        pixels[top:bottom] = _rgb(image.crop((0, top, image.width, bottom)), unit)
     return pixels
 
 
-def _rgb(strip: Image.Image) -> NDArray[Any]:
-    """One strip as (rows, W, 3) uint8, whatever mode it has."""
-    if strip.mode == "RGB":
+def _within_one(image: Image.Image) -> bool:
+    extrema = np.asarray(image.getextrema(), np.float64)
+    return bool(extrema.min() >= 0 and extrema.max() <= 1)
+
+
+def _rgb(strip: Image.Image, unit: bool) -> NDArray[Any]:
+    """One strip as (rows, W, 3) uint8, whatever mode it has. unit: floats are of 0 to 1."""
+    key = strip.info.get("transparency")
+    if strip.mode == "RGB" and key is None:
         return np.asarray(strip)
+    if strip.mode == "F":
+        gray = np.rint(np.clip(np.nan_to_num(np.asarray(strip)) * (255 if unit else 1), 0, 255))
+        return np.broadcast_to(gray[:, :, None], (*gray.shape, 3))
     if strip.mode.startswith("I"):
         # 16-bit gray, which Pillow would clip at 255 instead of scaling.
-        gray = np.clip(np.asarray(strip).astype(np.int64) >> 8, 0, 255)
+        deep = np.asarray(strip).astype(np.int64)
+        gray = np.clip(deep >> 8, 0, 255)
+        if isinstance(key, int):
+            gray = np.where(deep == key, 255, gray)
         return np.broadcast_to(gray[:, :, None], (*gray.shape, 3))
-    if strip.mode in ("RGBA", "LA", "PA", "RGBa", "La") or "transparency" in strip.info:
+    if strip.mode == "RGB" and isinstance(key, tuple) and max(key) > 255:
+        # Of 16 bits a channel, of which Pillow keeps the upper eight.
+        strip.info["transparency"] = tuple(part >> 8 for part in key)
+    if strip.mode in ("RGBA", "LA", "PA", "RGBa", "La") or key is not None:
         rgba = np.asarray(strip.convert("RGBA")).astype(np.uint16)
         alpha = rgba[:, :, 3:]
         return (rgba[:, :, :3] * alpha + 255 * (255 - alpha) + 127) // 255
