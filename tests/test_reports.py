@@ -15,7 +15,8 @@ from test_session import make
 
 from onegpu_web import InferenceSession, ops
 from onegpu_web.caps import Caps
-from onegpu_web.errors import KernelShapeError, ModelError
+from onegpu_web.errors import KernelShapeError, ModelError, UnsupportedError
+from onegpu_web.graph.reader import read_model
 from onegpu_web.jobs.picture import load_picture
 from onegpu_web.kernels.family import Family
 from onegpu_web.testing import runner
@@ -162,3 +163,24 @@ def test_pictures_of_floats() -> None:
     assert load_picture(saved(Image.fromarray(unit), "TIFF"))[0, :, 1].tolist() == [0, 128, 255]
     wide = np.array([[-3.0, 100.4, 300.0]], np.float32)
     assert load_picture(saved(Image.fromarray(wide), "TIFF"))[0, :, 1].tolist() == [0, 100, 255]
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        (b"<!DOCTYPE html><html><body>404</body></html>", "an HTML page"),
+        (b"\n  <html lang='en'>", "an HTML page"),
+        (b"version https://git-lfs.github.com/spec/v1\noid sha256:0", "a Git LFS pointer"),
+        (b"PK\x03\x04....", "a zip archive"),
+    ],
+)
+def test_what_came_in_a_model_s_place_is_named(data: bytes, words: str) -> None:
+    with pytest.raises(ModelError, match=words):
+        read_model(data)
+
+
+def test_a_model_of_other_domains_alone_is_unsupported() -> None:
+    graph = helper.make_graph([helper.make_node("F", ["x"], ["y"], domain="com.example")], "g", [], [])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("com.example", 1)])
+    with pytest.raises(UnsupportedError, match=r"got only those of com\.example"):
+        read_model(model.SerializeToString())

@@ -32,6 +32,14 @@ _VALUE_FIELDS = {
     _GRAPHS: 11, _SPARSE: 22, _SPARSES: 23, _TYPE: 14, _TYPES: 15,
 }  # fmt: skip
 _SHORT_BYTES = 64
+# What is often served or stored in a model's place, by its first bytes.
+_NOT_MODELS = {
+    b"<!doctype html": "an HTML page",
+    b"<html": "an HTML page",
+    b"<?xml": "an XML document",
+    b"version https://git-lfs": "a Git LFS pointer",
+    b"pk\x03\x04": "a zip archive",
+}
 _DEFAULTS: dict[int, Attribute] = {_FLOAT: 0.0, _INT: 0, _STRING: ""}  # protobuf leaves zeros out
 _TYPE_OF_FIELD = {number: kind for kind, number in _VALUE_FIELDS.items()}
 
@@ -56,6 +64,9 @@ def read_model(data: bytes | bytearray | memoryview, *, folder: Path | None = No
     message = Message(view, 0, len(view), "model")
     if not len(view):
         raise ModelError("model: the file is empty")
+    for start, what in _NOT_MODELS.items():
+        if bytes(view[:64]).lstrip().lower().startswith(start):
+            raise ModelError(f"model: this is {what}, not an ONNX model: check the address or path")
     ir_version, graphs, producer = 0, [], ["", ""]
     opsets: dict[str, int] = {}
     metadata: dict[str, str] = {}
@@ -83,7 +94,9 @@ def read_model(data: bytes | bytearray | memoryview, *, folder: Path | None = No
 def _check_opset(opsets: dict[str, int]) -> None:
     version = opsets.get("")
     if version is None:
-        raise ModelError("model: opset_import must name ONNX's own operators, got " + (", ".join(opsets) or "none"))
+        if opsets:
+            raise UnsupportedError(f"model: operators must be ONNX's own, got only those of {', '.join(opsets)}")
+        raise ModelError("model: opset_import must name ONNX's own operators, got none")
     if version not in OPSETS:
         raise UnsupportedError(f"model: opset must be {OPSETS.start} to {OPSETS.stop - 1}, got {version}")
 
