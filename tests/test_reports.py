@@ -19,7 +19,9 @@ from onegpu_web.errors import KernelShapeError, ModelError, UnsupportedError
 from onegpu_web.graph.reader import read_model
 from onegpu_web.jobs.picture import load_picture
 from onegpu_web.kernels.family import Family
+from onegpu_web.problems.activation import Activation
 from onegpu_web.testing import runner
+from onegpu_web.testing.reference import conv as conv_reference
 
 
 @pytest.mark.gpu
@@ -184,3 +186,12 @@ def test_a_model_of_other_domains_alone_is_unsupported() -> None:
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("com.example", 1)])
     with pytest.raises(UnsupportedError, match=r"got only those of com\.example"):
         read_model(model.SerializeToString())
+
+
+@pytest.mark.parametrize("kind", ["hard_sigmoid", "leaky_relu", "clip"])
+def test_the_reference_has_defaults_of_its_own(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    v = np.linspace(-4, 4, 17)
+    before = conv_reference.activation(v, Activation(kind))
+    wrong = property(lambda self: {"ACTIVATION": 0, "ALPHA": 0.3, "BETA": 0.4})
+    monkeypatch.setattr(Activation, "constants", wrong)
+    assert np.array_equal(conv_reference.activation(v, Activation(kind)), before)
