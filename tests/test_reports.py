@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from io import BytesIO
 from types import SimpleNamespace
 from typing import Any
@@ -15,7 +16,7 @@ from test_session import make
 
 from onegpu_web import InferenceSession, ops
 from onegpu_web.caps import Caps
-from onegpu_web.errors import KernelShapeError, ModelError, UnsupportedError
+from onegpu_web.errors import FeedError, KernelShapeError, ModelError, UnsupportedError
 from onegpu_web.graph.reader import read_model
 from onegpu_web.jobs.picture import load_picture
 from onegpu_web.kernels.family import Family
@@ -195,3 +196,25 @@ def test_the_reference_has_defaults_of_its_own(kind: str, monkeypatch: pytest.Mo
     wrong = property(lambda self: {"ACTIVATION": 0, "ALPHA": 0.3, "BETA": 0.4})
     monkeypatch.setattr(Activation, "constants", wrong)
     assert np.array_equal(conv_reference.activation(v, Activation(kind)), before)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize(
+    ("feeds", "words"),
+    [
+        ({"x": np.zeros((1, 8, 8, 3), np.float32)}, "transpose(0, 3, 1, 2)"),
+        ({"x": np.zeros((3, 8, 8), np.float32)}, "x[None]"),
+        ({"x": np.zeros((8, 8, 3), np.float32)}, "x[None].transpose(0, 3, 1, 2)"),
+        ({"x": np.zeros((1, 3, 8, 8), np.uint8)}, "x.astype(np.float32)"),
+        ({"x": np.zeros((1, 3, 8, 8))}, "x.astype(np.float32)"),
+        ({"x": [[0.0]]}, "np.asarray"),
+        ({"x": Image.new("RGB", (8, 8))}, "np.asarray"),
+        ({"xx": np.zeros((1, 3, 8, 8), np.float32)}, "did you mean x by xx?"),
+    ],
+)
+def test_a_feed_that_does_not_fit_says_what_to_do(feeds: dict[str, Any], words: str) -> None:
+    model = make([helper.make_node("Relu", ["x"], ["y"])], {"x": [1, 3, 8, 8]}, ["y"], {})
+    session = InferenceSession.create_sync(model)
+    with pytest.raises(FeedError, match=re.escape(words)):
+        session.run_sync(None, feeds)
+    session.destroy()

@@ -59,6 +59,7 @@ def check_feeds(infos: Sequence[ValueInfo], feeds: Mapping[str, object]) -> dict
         raise FeedError(
             f"run: feeds must be {', '.join(sorted(declared)) or 'none'}; "
             f"missing {', '.join(sorted(missing)) or 'none'}, unknown {', '.join(sorted(unknown)) or 'none'}"
+            + _meant(missing, unknown)
         )
     sizes: dict[str, int] = {}
     return {info.name: _check(info, feeds[info.name], sizes) for info in infos}
@@ -66,10 +67,14 @@ def check_feeds(infos: Sequence[ValueInfo], feeds: Mapping[str, object]) -> dict
 
 def _check(info: ValueInfo, fed: object, sizes: dict[str, int]) -> Array:
     if not isinstance(fed, (np.ndarray, np.generic)):
-        raise FeedError(f"run: {info.name} must be a numpy array, got {type(fed).__name__}")
+        raise FeedError(
+            f"run: {info.name} must be a numpy array, got {type(fed).__name__}: "
+            "np.asarray makes one of lists and pictures"
+        )
     array = np.asarray(fed)
     if info.dtype is not None and str(array.dtype) != info.dtype:
-        raise FeedError(f"run: {info.name} must be {info.dtype}, got {array.dtype}")
+        mend = f": {info.name}.astype(np.{info.dtype})" if array.dtype.kind in "fiu" and info.dtype[0] in "fiu" else ""
+        raise FeedError(f"run: {info.name} must be {info.dtype}, got {array.dtype}{mend}")
     if info.shape is None:
         return array
     fits = len(array.shape) == len(info.shape)
@@ -78,8 +83,36 @@ def _check(info: ValueInfo, fed: object, sizes: dict[str, int]) -> Array:
         fits = fits and (fixed is None or fixed == size)
     if not fits:
         known = {name: size for name, size in sizes.items() if name in info.shape}
-        raise FeedError(f"run: {info.name} must have shape {_spell(info.shape)}, got {array.shape} (with {known})")
+        raise FeedError(
+            f"run: {info.name} must have shape {_spell(info.shape)}, got {array.shape} (with {known})"
+            + _mend(info, array.shape)
+        )
     return array
+
+
+def _meant(missing: set[str], unknown: set[str]) -> str:
+    """The names that are nearly those that are missing."""
+    from difflib import get_close_matches
+
+    near = {name: get_close_matches(name, missing, 1) for name in sorted(unknown)}
+    return "".join(f"; did you mean {found[0]} by {name}?" for name, found in near.items() if found)
+
+
+def _mend(info: ValueInfo, shape: tuple[int, ...]) -> str:
+    """What makes an array of this shape one that fits, where a batch is missing or channels come last."""
+    declared = info.shape or ()
+
+    def fits(made: tuple[int, ...]) -> bool:
+        pairs = zip(declared, made, strict=False)
+        return len(declared) == len(made) and all(not isinstance(dim, int) or dim == size for dim, size in pairs)
+
+    if fits((1, *shape)):
+        return f": {info.name}[None] adds a batch of one"
+    if len(shape) == 4 and fits((shape[0], shape[3], shape[1], shape[2])):
+        return f": {info.name}.transpose(0, 3, 1, 2) makes NCHW of NHWC"
+    if len(shape) == 3 and fits((1, shape[2], shape[0], shape[1])):
+        return f": {info.name}[None].transpose(0, 3, 1, 2) makes NCHW of HWC"
+    return ""
 
 
 def _spell(shape: Sequence[Dim]) -> str:
