@@ -6,7 +6,8 @@ A message says what was asked, what the rule is and what came:
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 
 
 class OnegpuError(Exception):
@@ -43,6 +44,23 @@ class DeviceError(OnegpuError):
 
 class DeviceLostError(DeviceError):
     """The device is gone (reset, driver crash, destroyed); request a new one."""
+
+
+class OutOfHostMemoryError(OnegpuError, MemoryError):
+    """Arrays of Python's found no place, in a browser in the 4 GiB of wasm memory. What was there before is intact."""
+
+
+@contextmanager
+def host_memory(what: str) -> Iterator[None]:
+    """Raise MemoryError as OutOfHostMemoryError."""
+    try:
+        yield
+    except OutOfHostMemoryError:
+        raise
+    except MemoryError as error:
+        raise OutOfHostMemoryError(
+            f"{what}: Python's memory must have room for the arrays, got {error or 'no more'}; drop arrays or feed less"
+        ) from error
 
 
 class ModelError(OnegpuError, ValueError):

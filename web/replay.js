@@ -14,7 +14,12 @@
  * the next call. A thrown error's `name` is the Python class that it becomes.
  */
 
-import { ReplayPlan, failure, fill, roundUp } from "./replay_plan.js";
+import { failure, requestDevice } from "./adapter.js";
+import { borrow, copied, decoded, fill } from "./host_bytes.js";
+import { ReplayPlan, roundUp } from "./replay_plan.js";
+
+export { openAdapter } from "./adapter.js";
+export { fillWhole, get, setHost } from "./host_bytes.js";
 
 /** @typedef {import("./replay_plan.js").PyArray} PyArray */
 /** @typedef {import("./replay_plan.js").WireShader} WireShader */
@@ -35,33 +40,11 @@ const PIPELINES_KEPT = 512;
 const SCOPES = /** @type {const} */ (["validation", "out-of-memory", "internal"]);
 
 /**
- * @param {GPUPowerPreference} powerPreference
- * @returns {Promise<{ adapter: GPUAdapter, facts: string }>} facts: JSON of info, features and limits
- */
-export async function openAdapter(powerPreference) {
-  const gpu = globalThis.navigator?.gpu;
-  if (!gpu) {
-    throw failure("DeviceError", "there is no WebGPU here (a recent browser over https or on localhost has it)");
-  }
-  const adapter = await gpu.requestAdapter({ powerPreference });
-  if (!adapter) {
-    throw failure("DeviceError", "the browser offers no GPU adapter");
-  }
-  const { vendor, architecture, device, description } = adapter.info;
-  const limits = {};
-  for (const name in adapter.limits) {
-    limits[name] = adapter.limits[name];
-  }
-  const facts = { info: { vendor, architecture, device, description }, features: [...adapter.features], limits };
-  return { adapter, facts: JSON.stringify(facts) };
-}
-
-/**
  * @param {GPUAdapter} adapter
- * @param {string} descriptor - JSON of a GPUDeviceDescriptor
+ * @param {PyArray} descriptor - JSON of a GPUDeviceDescriptor
  */
 export async function openDevice(adapter, descriptor) {
-  return new ReplayDevice(await adapter.requestDevice(JSON.parse(descriptor)));
+  return new ReplayDevice(await requestDevice(adapter, descriptor));
 }
 
 /** A GPU device with the buffers and pipelines made on it. */
@@ -79,6 +62,8 @@ export class ReplayDevice {
   #asking = false;
   #eagerUntil = 0;
   #wake = () => {};
+  /** @type {Set<(error: Error) => void>} what ends a wait when the device is lost */
+  #losers = new Set();
   /** @type {Set<GPUBuffer>} */
   #buffers = new Set();
   /** @type {Map<string, Promise<Compiled>>} */
@@ -91,7 +76,31 @@ export class ReplayDevice {
     this.gpu = gpu;
     this.timed = gpu.features.has("timestamp-query");
     gpu.addEventListener("uncapturederror", (event) => this.#errors.push(event.error.message));
-    gpu.lost.then((info) => (this.#lost ??= info.message || info.reason));
+    gpu.lost.then((info) => this.#lose(info.message || info.reason));
+  }
+
+  /** @param {string} reason */
+  #lose(reason) {
+    this.#lost ??= reason;
+    this.#losers.forEach((reject) => reject(this.#loss()));
+  }
+
+  #loss() {
+    return failure("DeviceLostError", `the device is gone (${this.#lost}): request a new one`);
+  }
+
+  /**
+   * What `work` gives, or the news that the device is lost: compiling may go on for long after it.
+   *
+   * @template T
+   * @param {Promise<T>} work
+   * @returns {Promise<T>}
+   */
+  #orLost(work) {
+    return new Promise((resolve, reject) => {
+      this.#losers.add(reject);
+      work.then(resolve, reject).finally(() => this.#losers.delete(reject));
+    });
   }
 
   get liveBuffers() {
@@ -107,7 +116,7 @@ export class ReplayDevice {
   /** Throws what went wrong since the last call. */
   raise() {
     if (this.#lost !== null) {
-      throw failure("DeviceLostError", `the device is gone (${this.#lost}): request a new one`);
+      throw this.#loss();
     }
     if (this.#errors.length > 0) {
       throw failure("DeviceError", this.#errors.splice(0).join("\n"));
@@ -148,7 +157,7 @@ export class ReplayDevice {
    * @param {GPUBuffer} buffer @param {number} offset @param {PyArray} source @param {number} size
    */
   upload(buffer, offset, source, size) {
-    const view = source.getBuffer("u8"); // any other type has no float16
+    const view = borrow(source);
     try {
       const whole = size - (size % 4);
       if (whole > 0) {
@@ -270,7 +279,7 @@ export class ReplayDevice {
   }
 
   /**
-   * @param {string} json - a WirePlan
+   * @param {PyArray} json - a WirePlan
    * @param {PyArray} params - the bytes of the uniform buffer
    * @param {PyArray} constants - the bytes of all constants
    * @param {...GPUBuffer} externals
@@ -278,9 +287,9 @@ export class ReplayDevice {
   async load(json, params, constants, ...externals) {
     this.enter();
     /** @type {WirePlan} */
-    const wire = JSON.parse(json);
+    const wire = JSON.parse(decoded(json));
     const [uniforms, tables] = [params, constants].map(copied);
-    const compiled = await Promise.all(wire.shaders.map((shader) => this.#pipeline(shader)));
+    const compiled = await this.#orLost(Promise.all(wire.shaders.map((shader) => this.#pipeline(shader))));
     this.raise();
     const { value: plan, errors } = this.scoped(
       () => new ReplayPlan(this, wire, compiled, uniforms, tables, externals),
@@ -322,8 +331,8 @@ export class ReplayDevice {
       const pending = this.gpu.createComputePipelineAsync({ label: name, layout: pipelineLayout, compute });
       return { module, pending: pending.catch((error) => failure("ShaderError", error.message)) };
     });
-    const [info, pipeline, found] = await Promise.all([value.module.getCompilationInfo(), value.pending, errors]);
-    const told = info.messages.map((m) => ({
+    const [info, pipeline, found] = await Promise.all([value.module.getCompilationInfo?.(), value.pending, errors]);
+    const told = (info?.messages ?? []).map((m) => ({
       type: m.type,
       text: `${m.type} ${m.lineNum}:${m.linePos}: ${m.message}`,
     }));
@@ -352,20 +361,12 @@ export class ReplayDevice {
   }
 
   destroy() {
-    this.#lost ??= "it was destroyed";
+    this.#lose("it was destroyed");
     this.gpu.destroy();
     this.#buffers.clear();
     this.#pipelines.clear();
     this.#layouts.clear();
   }
-}
-
-/** @param {PyArray} source */
-function copied(source) {
-  const view = source.getBuffer("u8");
-  const data = view.data.slice();
-  view.release();
-  return data;
 }
 
 /** @param {number} milliseconds */

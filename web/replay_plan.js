@@ -3,6 +3,9 @@
  * the dispatches compute is no concern of this file.
  */
 
+import { failure } from "./adapter.js";
+import { fill } from "./host_bytes.js";
+
 /** @typedef {import("./replay.js").ReplayDevice} ReplayDevice */
 
 /**
@@ -48,15 +51,6 @@
 
 /** @param {number} size @param {number} unit */
 export const roundUp = (size, unit) => Math.ceil(size / unit) * unit;
-
-/**
- * @param {"DeviceError" | "DeviceLostError" | "ShaderError"} name
- * @param {string} message
- * @param {object} [more] - further properties
- */
-export function failure(name, message, more = {}) {
-  return Object.assign(new Error(message), { name, ...more });
-}
 
 /** A loaded plan: its buffers, bind groups and staging. */
 export class ReplayPlan {
@@ -266,13 +260,4 @@ function timestampWrites(querySet, first) {
 /** @param {BigUint64Array} ticks - nanoseconds @param {number} first */
 function milliseconds(ticks, first) {
   return Number(ticks[first + 1] - ticks[first]) / 1e6;
-}
-
-/** @param {PyArray} out @param {ArrayBuffer} mapped @param {number} offset @param {number} size */
-export function fill(out, mapped, offset, size) {
-  if (size > 0) {
-    const view = out.getBuffer("u8");
-    view.data.set(new Uint8Array(mapped, offset, size));
-    view.release();
-  }
 }

@@ -6,6 +6,7 @@ for the length of the call and copies what it needs later, so nothing is left to
 
 from __future__ import annotations
 
+import ctypes
 import json
 import re
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
@@ -31,9 +32,15 @@ from .base import (
 
 T = TypeVar("T")
 
+# Pyodide garbles ASCII strings of 64 and more characters above 2 GiB of wasm memory, others it does not: code crosses
+# with a wider character in it, everything else that may be long as UTF-8 bytes.
+_LABEL_CHARACTERS = 63
+_WIDE = "\n// \N{HORIZONTAL ELLIPSIS}"
+
 # Each module lies behind a Blob URL, which resolves no relative import: the importer's text is given the URL.
 _IMPORT_MODULES = """
-async (names, texts) => {
+async (joined, texts) => {
+  const names = joined.split(" ");
   const urls = [];
   try {
     for (let text of texts) {
@@ -46,7 +53,7 @@ async (names, texts) => {
   }
 }
 """
-_MODULES = ("replay_plan.js", "replay.js")  # imported ones first
+_MODULES = ("host_bytes.js", "adapter.js", "replay_plan.js", "replay.js")  # imported ones first
 _loaded: dict[str, Any] = {}
 
 
@@ -65,7 +72,7 @@ async def request(power_preference: str, features: Sequence[str] | None, limits:
         "requiredLimits": {_camel_case(name): value for name, value in wanted.items()},
     }
     with _js_errors("request_device"):
-        opened_device = await replay.openDevice(opened.adapter, json.dumps(descriptor))
+        opened_device = await replay.openDevice(opened.adapter, json.dumps(descriptor).encode())
     info = DeviceInfo(**facts["info"], backend="browser", offered=offered_features(offered))
     return BrowserDevice(opened_device, info, frozenset(chosen), wanted)
 
@@ -75,12 +82,12 @@ async def fetch_bytes(url: str, progress: Callable[[str, int, int | None], None]
 
     Raises: ModelError.
     """
-    from js import fetch
     from pyodide.ffi import JsException
 
     data = bytearray()
+    replay = await _replay()
     try:
-        response = await fetch(url)
+        response = await replay.get(url.encode())
         if not response.ok:
             raise ModelError(f"model: {url} cannot be fetched: the server answers {response.status}")
         # A server that compresses tells the length of what it sends, not of what arrives here.
@@ -88,7 +95,9 @@ async def fetch_bytes(url: str, progress: Callable[[str, int, int | None], None]
         total = None if packed else int(response.headers.get("Content-Length") or 0) or None
         reader = response.body.getReader()
         while not (part := await reader.read()).done:
-            data += part.value.to_bytes()
+            arrived = bytearray(part.value.length)
+            replay.fillWhole(arrived, part.value)
+            data += arrived
             if progress is not None:
                 progress("model", len(data), total)
     except JsException as error:
@@ -100,12 +109,41 @@ async def _replay() -> Any:
     """The module web/replay.js, imported once from the text in the package: no host has to serve it."""
     if "replay" not in _loaded:
         from pyodide.code import run_js
-        from pyodide.ffi import to_js
+        from pyodide.ffi import create_proxy, to_js
 
-        texts = [assets.web(name) for name in _MODULES]
+        texts = [assets.web(name) + _WIDE for name in _MODULES]
         with _js_errors("request_device"):
-            _loaded["replay"] = await run_js(_IMPORT_MODULES)(to_js(list(_MODULES)), to_js(texts))
+            replay = await run_js(_IMPORT_MODULES + _WIDE)(" ".join(_MODULES), to_js(texts))
+            # Objects of one byte are made with the interpreter, at the lowest addresses.
+            replay.setHost(create_proxy(b"\0"), create_proxy(_locate))
+        _loaded["replay"] = replay
     return _loaded["replay"]
+
+
+class _PyBuffer(ctypes.Structure):
+    """CPython's Py_buffer."""
+
+    _fields_ = (
+        ("buf", ctypes.c_void_p),
+        ("obj", ctypes.c_void_p),
+        ("len", ctypes.c_ssize_t),
+        ("itemsize", ctypes.c_ssize_t),
+        ("readonly", ctypes.c_int),
+        ("ndim", ctypes.c_int),
+        *((name, ctypes.c_void_p) for name in ("format", "shape", "strides", "suboffsets", "internal")),
+    )
+
+
+def _locate(array: HostArray) -> Any:
+    """Where the bytes of a contiguous array lie, as a JavaScript array: the unsigned address, the size."""
+    from pyodide.ffi import to_js
+
+    view = _PyBuffer()
+    ctypes.pythonapi.PyObject_GetBuffer(ctypes.py_object(array), ctypes.byref(view), 0)
+    try:
+        return to_js([view.buf or 0, view.len])
+    finally:
+        ctypes.pythonapi.PyBuffer_Release(ctypes.byref(view))
 
 
 def wait(awaitable: Awaitable[T]) -> T:
@@ -176,7 +214,7 @@ class BrowserDevice(Device):
 
     def _create(self, size_bytes: int, label: str) -> Any:
         with _js_errors("create_buffer"):
-            return self._js.createBuffer(size_bytes, label)
+            return self._js.createBuffer(size_bytes, label[:_LABEL_CHARACTERS])
 
     def _free(self, handle: Any) -> None:
         self._js.free(handle)
@@ -201,7 +239,7 @@ class BrowserDevice(Device):
         externals = [self.external(operand).handle for operand in plan.externals.values()]
         text, params, constants = wire.encode(plan, self.caps.limits.min_uniform_buffer_offset_alignment)
         with _js_errors("load"):
-            js_plan = await self._js.load(text, params, constants, *externals)
+            js_plan = await self._js.load(text.encode(), params, constants, *externals)
         return BrowserPlan(self, plan, js_plan)
 
     def load_sync(self, plan: Plan) -> LoadedPlan:

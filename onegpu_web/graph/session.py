@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from ..device import Device, request_device, wait
-from ..errors import DeviceError, ModelError, UnsupportedError
+from ..errors import DeviceError, ModelError, UnsupportedError, host_memory
 from .compiled import Compiled, Weights, compile_program
 from .feeds import NodeArg, cache_key, check_feeds, check_output_names, input_values, node_arg
 from .fusion import fuse
@@ -71,16 +71,17 @@ class InferenceSession:
         """
         if device is not None and not isinstance(device, Device):
             raise DeviceError(f"create: device must be a Device or None, got {type(device).__name__}")
-        data, folder = await read_source(source, progress)
-        model = read_model(data, folder=folder)
-        owned = device is None
-        session = cls(model, await request_device() if device is None else device, owned)
-        try:
-            await session._compile_fixed(progress)
-        except BaseException:
-            session.destroy()
-            raise
-        return session
+        with host_memory("create"):
+            data, folder = await read_source(source, progress)
+            model = read_model(data, folder=folder)
+            owned = device is None
+            session = cls(model, await request_device() if device is None else device, owned)
+            try:
+                await session._compile_fixed(progress)
+            except BaseException:
+                session.destroy()
+                raise
+            return session
 
     @classmethod
     def create_sync(
@@ -109,13 +110,14 @@ class InferenceSession:
             raise DeviceError("run: the session was destroyed")
         names = [info.name for info in self._graph.outputs]
         chosen = check_output_names(names, output_names)
-        arrays = check_feeds(self._graph.inputs, feeds)
-        compiled = await self._take(arrays)
-        try:
-            results = await compiled.run(arrays)
-        finally:
-            with self._lock:
-                compiled.users -= 1
+        with host_memory("run"):
+            arrays = check_feeds(self._graph.inputs, feeds)
+            compiled = await self._take(arrays)
+            try:
+                results = await compiled.run(arrays)
+            finally:
+                with self._lock:
+                    compiled.users -= 1
         outputs = dict(zip(names, results, strict=True))
         self.gpu_ms = compiled.loaded.gpu_ms
         return [outputs[name] for name in chosen]

@@ -16,7 +16,7 @@ if (globalThis.GPUAdapter) {
   const createShaderModule = GPUDevice.prototype.createShaderModule;
   GPUDevice.prototype.createShaderModule = function (descriptor) {
     const module = createShaderModule.call(this, descriptor);
-    module.getCompilationInfo().then(({ messages }) =>
+    module.getCompilationInfo?.().then(({ messages }) =>
       messages
         .filter(({ type }) => type !== "error") // an error also fails what uses the module
         .forEach(({ type, lineNum, message }) =>
