@@ -12,7 +12,6 @@ from onnx_models import check, kinds, make, positive, values
 
 from onegpu_web import fetch
 from onegpu_web.errors import ModelError, UnsupportedError
-from onegpu_web.graph.arity import REQUIRED_INPUTS
 from onegpu_web.graph.model import Graph
 from onegpu_web.graph.order import ordered
 from onegpu_web.graph.passes import find_unsupported, simplify
@@ -298,15 +297,6 @@ def test_damaged_models_simplify_or_are_refused(seed):
         except (ModelError, UnsupportedError):
             continue
     assert simplified  # damage to a weight or a name of nothing leaves a model
-
-
-def test_required_inputs_are_those_of_onnx():
-    single, variadic = (getattr(onnx.defs.OpSchema.FormalParameterOption, name) for name in ("Single", "Variadic"))
-    were_attributes = {"Pad", "Slice", "Unsqueeze", "Upsample"}
-    for name, count in REQUIRED_INPUTS.items():
-        schema = onnx.defs.get_schema(name, 24)
-        options = [parameter.option for parameter in schema.inputs]
-        assert count == (1 if variadic in options or name in were_attributes else options.count(single)), name
 
 
 def test_a_node_without_a_required_input_is_refused():

@@ -194,14 +194,14 @@ def test_shapes_may_come_from_an_input(device: Device) -> None:
 
 def test_a_shape_that_only_the_gpu_knows_is_refused(device: Device) -> None:
     model = make(
-        [helper.make_node("Relu", ["x"], ["r"]), helper.make_node("ConstantOfShape", ["r"], ["y"])],
-        {"x": [100_000]},
+        [helper.make_node("Abs", ["x"], ["r"]), helper.make_node("ConstantOfShape", ["r"], ["y"])],
+        {"x": (INT64, [100_000])},
         ["y"],
         {},
     )
     session = InferenceSession.create_sync(model, device=device)
     with pytest.raises(UnsupportedError, match="only the GPU"):
-        session.run_sync(None, {"x": np.zeros(100_000, np.float32)})
+        session.run_sync(None, {"x": np.zeros(100_000, np.int64)})
     session.destroy()
 
 

@@ -80,7 +80,8 @@ def _match_hard_sigmoid(edit: Edit, clip: Node, opset: int) -> None:
         return
     x = next((name for name in add.inputs if _factor(edit, add, name) == 3.0), None)
     last = edit.sole_reader(clip.outputs[0])
-    if x is None or last is None or not edit.free(clip, last):
+    three = None if x is None else edit.constant(_other(add, x))
+    if x is None or three is None or three.dtype.kind != "f" or last is None or not edit.free(clip, last):
         return
     if _is_sixth(edit, last, clip.outputs[0]):
         attributes: dict[str, Attribute] = {"alpha": 1 / 6, "beta": 0.5}

@@ -12,6 +12,7 @@ from .host import HOST_OPS, run_host
 from .lowering import Alias, HostValueNeeded, Lowered, Name, NodeView, Value
 from .model import Array, Graph, Node, node_reads
 from .operators import HANDLERS
+from .signatures import check_types
 
 # Their result is known once the input's shape is, whatever its values.
 _OF_SHAPE_ALONE = frozenset({"Shape", "Size"})
@@ -49,6 +50,7 @@ def specialise(graph: Graph, opset: int, inputs: Mapping[str, Value]) -> Program
 def _lower(node: Node, opset: int, values: dict[Name, Value]) -> list[Lowered]:
     """The steps of one node; its outputs enter `values`."""
     inputs = tuple(values[name] if name else None for name in node.inputs)
+    check_types(node, opset, [None if value is None else value.dtype for value in inputs])
     if node.operator in HOST_OPS and _host_knows(node, inputs):
         arrays = [_array(node, value) for value in inputs]
         for name, array in zip(node.outputs, run_host(node, arrays, opset), strict=False):

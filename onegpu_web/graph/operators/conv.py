@@ -70,7 +70,6 @@ def _operands(node: NodeView) -> tuple[Value, Value, tuple[int, ...], tuple[int,
     x, w = node.required(0), node.required(1)
     rank = len(w.shape) - 2
     _must(node, rank >= 1 and len(x.shape) == rank + 2, "w", f"of x's rank {len(x.shape)}, 3 or more", w.shape)
-    _must(node, w.dtype == x.dtype, "w", f"of x's type {x.dtype}", w.dtype)
     kernel = node.node.get_ints("kernel_shape")
     _must(node, kernel is None or kernel == w.shape[2:], "kernel_shape", f"w's {w.shape[2:]}", kernel)
     strides = node.node.get_ints("strides") or (1,) * rank
@@ -89,9 +88,7 @@ def _auto_pad(node: NodeView) -> str:
 def _check_bias(node: NodeView, problem: ConvProblem | ConvTransposeProblem) -> None:
     bias = node.input(2)
     if bias is not None:
-        x_type = node.required(0).dtype
         _must(node, bias.shape == (problem.out_channels,), "b", f"({problem.out_channels},)", bias.shape)
-        _must(node, bias.dtype == x_type, "b", f"of x's type {x_type}", bias.dtype)
 
 
 def _must(node: NodeView, holds: bool, name: str, rule: str, got: object) -> None:

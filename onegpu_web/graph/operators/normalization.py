@@ -6,10 +6,12 @@ import math
 
 from ...errors import KernelShapeError, UnsupportedError
 from ...kernels.batch_normalization import FAMILY as BATCH
+from ...kernels.cast import FAMILY as CAST
 from ...kernels.normalization import FAMILY as NORMALIZATION
+from ...problems.movement import CastProblem
 from ...problems.normalization import BatchNormalizationProblem, NormalizationProblem
 from ...problems.strides import check_axis
-from ..lowering import Handler, Lowered, NodeView, Step
+from ..lowering import Handler, Lowered, NodeView, Step, Value
 from .elementwise import binary_step, unary_step, words
 from .reduce import reduce_step
 
@@ -19,12 +21,34 @@ def batch_normalization(node: NodeView) -> list[Lowered]:
     if node.node.get_int("training_mode", 0) or any(node.outputs[1:]) or not node.node.get_int("spatial", 1):
         raise UnsupportedError(f"{node.node.label}: only inference over channels is there")
     x = node.required(0)
+    parameters = {role: node.required(index) for index, role in enumerate(("scale", "bias", "mean", "variance"), 1)}
+    y, steps = node.output(0, x.shape, x.dtype), list[Lowered]()
+    if any(value.dtype != x.dtype for value in parameters.values()):
+        # From opset 14 on parameters may be wider than x: all in float32, then rounded once.
+        x, parameters = _widened(node, steps, "x", x), {r: _widened(node, steps, r, v) for r, v in parameters.items()}
     problem = BatchNormalizationProblem(x.shape, node.node.get_float("epsilon", 1e-5), words(x))
-    roles = ("scale", "bias", "mean", "variance")
-    for index, role in enumerate(roles, 1):
-        _check_count(node, index, role, problem.channels)
-    reads = {"x": x.name} | {role: node.required(index).name for index, role in enumerate(roles, 1)}
-    return [Step(BATCH, problem, reads, {"y": node.output(0, x.shape, x.dtype)})]
+    for role, value in parameters.items():
+        if math.prod(value.shape) != problem.channels:
+            raise KernelShapeError(f"{node.node.label}: {role} must be {problem.channels} elements, got {value.shape}")
+    reads = {"x": x.name} | {role: value.name for role, value in parameters.items()}
+    made = y if x.dtype == y.dtype else node.temporary("wide", x.shape, x.dtype)
+    steps.append(Step(BATCH, problem, reads, {"y": made}))
+    if made is not y:
+        steps.append(_cast(made, y))
+    return steps
+
+
+def _widened(node: NodeView, steps: list[Lowered], label: str, value: Value) -> Value:
+    """`value` in float32, by a step more where it is of another type."""
+    if value.dtype == "float32":
+        return value
+    wide = node.temporary(label, value.shape, "float32")
+    steps.append(_cast(value, wide))
+    return wide
+
+
+def _cast(x: Value, y: Value) -> Step:
+    return Step(CAST, CastProblem(math.prod(x.shape), words(x), words(y)), {"x": x.name}, {"y": y})
 
 
 def instance_normalization(node: NodeView) -> list[Lowered]:
