@@ -21,6 +21,7 @@ from onegpu_web.graph.reader import read_model
 from onegpu_web.jobs.picture import load_picture
 from onegpu_web.kernels.family import Family
 from onegpu_web.problems.activation import Activation
+from onegpu_web.problems.resize import ResizeProblem
 from onegpu_web.testing import runner
 from onegpu_web.testing.reference import conv as conv_reference
 
@@ -224,3 +225,22 @@ def test_integers_that_look_like_a_hard_sigmoid_stay_integers() -> None:
     (y,) = session.run_sync(None, {"x": np.array([-9, 0, 2, 3, 50], np.int32)})
     assert y.tolist() == [0, 0, 0, 1, 1]
     session.destroy()
+
+
+@pytest.mark.parametrize(("size", "scale", "length"), [(10, 0.7, 7), (640, 0.9, 576), (10, 0.3, 3), (4, 0.6, 2)])
+def test_a_scaled_length_is_that_of_float32(size: int, scale: float, length: int) -> None:
+    assert ResizeProblem((1, 1, size), scales=(1.0, 1.0, scale)).output_shape == (1, 1, length)
+
+
+@pytest.mark.gpu
+def test_sizes_are_exact_and_scales_reach_the_last_element() -> None:
+    x = np.arange(7, dtype=np.float32).reshape(1, 1, 7)
+    mode = {"coordinate_transformation_mode": "pytorch_half_pixel", "nearest_mode": "ceil"}
+    assert ops.resize_sync(x, sizes=(1, 1, 17), **mode)[0, 0, 8] == 3
+    x = np.arange(9, dtype=np.float32).reshape(1, 1, 9)
+    for coordinates in ("align_corners", "tf_crop_and_resize"):
+        roi = (0, 0, 0, 1, 1, 1) if coordinates == "tf_crop_and_resize" else None
+        options = {"mode": "linear", "coordinate_transformation_mode": coordinates, "extrapolation_value": -1.0}
+        y = ops.resize_sync(x, scales=(1, 1, 9.00000018 / 9 * 2), **options, **({"roi": roi} if roi else {}))
+        assert y.shape == (1, 1, 18)
+        assert y[0, 0, -1] == 8

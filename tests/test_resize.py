@@ -45,6 +45,8 @@ def definition(problem: ResizeProblem) -> tuple[np.ndarray[Any, Any], float, int
     ((out, scale, length, roi),) = reference._axes(problem)
     size = problem.x_shape[0]
     points = reference.coordinates(problem.coordinate_transformation_mode, size, out, scale, length, roi)
+    if problem.sizes:
+        points = reference.between_lengths(problem.coordinate_transformation_mode, size, out, points)
     return points, scale, size
 
 
@@ -114,10 +116,10 @@ def test_a_third_is_the_float32_of_the_model() -> None:
     assert list(taps_of(ceil).starts) == [0, 3, 6]
 
 
-def test_align_corners_uses_the_fractional_length() -> None:
-    """scale 0.6 of 4 is 2.4, of which the length is kept: onnxruntime rounds it."""
+def test_align_corners_uses_the_length_that_is_made() -> None:
+    """scale 0.6 of 4 is 2.4: two elements, the last of which is the input's last, as in onnxruntime."""
     taps = taps_of(line(4, scales=(0.6,), mode="linear", coordinates="align_corners"))
-    want = np.array([0.0, 3 / (4 * float(np.float32(0.6)) - 1)])
+    want = np.array([0.0, 3.0])
     np.testing.assert_allclose(dense(taps) @ np.arange(4.0), want, atol=1e-6)
 
 

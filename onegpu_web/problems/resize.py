@@ -137,7 +137,7 @@ class ResizeProblem:
 
     @property
     def output_shape(self) -> tuple[int, ...]:
-        """x's rank; with scales each size is floor(size * (roi_end - roi_start) * scale)."""
+        """x's rank; with scales each size is floor(size * (roi_end - roi_start) * scale), in float32."""
         shape = list(self.x_shape)
         for index, axis in self.geometry.items():
             shape[index] = axis.out
@@ -194,15 +194,16 @@ def _single(value: float) -> float:
 
 
 def _by_scale(extent: int, scale: float, roi: tuple[float, float]) -> Axis:
-    length = extent * (roi[1] - roi[0]) * scale
-    return Axis(extent, max(0, math.floor(length)), scale, length, roi)
+    """The length is the floor of the product in float32, as in onnxruntime and PyTorch, and coordinates use it."""
+    length = max(0, math.floor(_single(_single(scale * _single(roi[1] - roi[0])) * extent)))
+    return Axis(extent, length, scale, float(length), roi)
 
 
 def _by_sizes(extents: list[int], sizes: tuple[int, ...], rois: list[tuple[float, float]], policy: str) -> list[Axis]:
     """Axes of given sizes, or of the one scale that keeps the aspect ratio (halves round up)."""
     rows = list(zip(extents, sizes, rois, strict=True))
     if policy == "stretch" or 0 in extents:
-        return [Axis(extent, out, out / max(extent, 1), float(out), roi) for extent, out, roi in rows]
+        return [Axis(extent, out, out / max(extent, 1), float(out), roi, True) for extent, out, roi in rows]
     ratios = [out / extent for extent, out, _ in rows]
     scale = min(ratios) if policy == "not_larger" else max(ratios)
     return [Axis(extent, math.floor(scale * extent + 0.5), scale, scale * extent, roi) for extent, _, roi in rows]

@@ -1,7 +1,8 @@
 """Which input elements make each output of a resize along one axis, and with what weights.
 
-The arithmetic is ONNX's text in float64, operation by operation, on the host: every device gets the
-same taps. Scales, roi and coefficients are the float32 values of the model, widened.
+The arithmetic is ONNX's text on the host, so that every device gets the same taps: with sizes in fractions of the
+two lengths, with scales in float64, operation by operation. Scales, roi and coefficients are the float32 values of
+the model, widened.
 Source: ONNX Resize-19, Resize-13 (tf_half_pixel_for_nn), Upsample-9.
 """
 
@@ -9,8 +10,9 @@ from __future__ import annotations
 
 import math
 from array import array
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from functools import lru_cache
 
 OUTSIDE = 0xFFFFFFFF  # the start of an output that takes extrapolation_value
@@ -20,8 +22,8 @@ OUTSIDE = 0xFFFFFFFF  # the start of an output that takes extrapolation_value
 class Axis:
     """One axis of a resize.
 
-    size, out: elements before and after. scale, length: the text's scale and length_resized (a fraction
-    where it comes of a scale). roi: start and end, of the input's extent.
+    size, out: elements before and after. scale, length: the text's scale and length_resized. roi: start and
+    end, of the input's extent. exact: scale is out / size, which coordinates take as the two integers.
     """
 
     size: int
@@ -29,6 +31,7 @@ class Axis:
     scale: float
     length: float
     roi: tuple[float, float] = (0.0, 1.0)
+    exact: bool = False
 
     @property
     def is_kept(self) -> bool:
@@ -96,15 +99,20 @@ def _taps(axis: Axis, rule: Rule) -> Taps:
     return _pack(axis.size, windows, inside)
 
 
-def coordinates(axis: Axis, rule: Rule) -> list[float]:
+Coordinate = float | Fraction
+
+
+def coordinates(axis: Axis, rule: Rule) -> Sequence[Coordinate]:
     """x_original of every output."""
+    if axis.exact and rule.coordinate_transformation_mode != "tf_crop_and_resize":
+        return _exact_coordinates(rule.coordinate_transformation_mode, axis.size, axis.out)
     mode, scale, length, size = rule.coordinate_transformation_mode, axis.scale, axis.length, axis.size
     if mode == "half_pixel" or (mode == "pytorch_half_pixel" and length > 1):
         return [(x + 0.5) / scale - 0.5 for x in range(axis.out)]
     if mode == "pytorch_half_pixel":
         return [0.0] * axis.out
     if mode == "half_pixel_symmetric":
-        offset = size / 2 * (1 - axis.out / length)
+        offset = size / 2 * (1 - axis.out / (scale * size))
         return [offset + (x + 0.5) / scale - 0.5 for x in range(axis.out)]
     if mode == "align_corners":
         return [0.0] * axis.out if length == 1 else [x * (size - 1) / (length - 1) for x in range(axis.out)]
@@ -118,7 +126,20 @@ def coordinates(axis: Axis, rule: Rule) -> list[float]:
     return [0.5 * (begin + end) * (size - 1)] * axis.out
 
 
-def _nearest(mode: str, scale: float) -> Callable[[float], int]:
+def _exact_coordinates(mode: str, size: int, out: int) -> list[Fraction]:
+    """The same of a resize from one length to another."""
+    if mode == "align_corners":
+        return [Fraction(x * (size - 1), max(out - 1, 1)) for x in range(out)]
+    if mode == "asymmetric":
+        return [Fraction(x * size, out) for x in range(out)]
+    if mode == "tf_half_pixel_for_nn":
+        return [Fraction((2 * x + 1) * size, 2 * out) for x in range(out)]
+    if mode == "pytorch_half_pixel" and out == 1:
+        return [Fraction(0)]
+    return [Fraction((2 * x + 1) * size - out, 2 * out) for x in range(out)]
+
+
+def _nearest(mode: str, scale: float) -> Callable[[Coordinate], int]:
     """The rounding of a coordinate; `before_opset_11` rounds down where it upsamples and up where it downsamples."""
     if mode == "before_opset_11":
         mode = "ceil" if scale < 1 else "floor"
@@ -126,7 +147,7 @@ def _nearest(mode: str, scale: float) -> Callable[[float], int]:
         return math.floor if mode == "floor" else math.ceil
     prefer_ceil = mode == "round_prefer_ceil"
 
-    def rounded(x: float) -> int:
+    def rounded(x: Coordinate) -> int:
         below = math.floor(x)
         rest = x - below  # exact, which x + 0.5 is not
         return below + (rest >= 0.5 if prefer_ceil else rest > 0.5)
@@ -134,12 +155,12 @@ def _nearest(mode: str, scale: float) -> Callable[[float], int]:
     return rounded
 
 
-def _window(x: float, axis: Axis, rule: Rule) -> tuple[int, list[float]]:
+def _window(x: Coordinate, axis: Axis, rule: Rule) -> tuple[int, list[float]]:
     """The first tap and the weights of all taps around x, inside the input or not."""
     below = math.floor(x)
-    rest = x - below
+    rest = float(x - below)
     if rule.antialias and axis.scale < 1:
-        return _wide_window(x, below, axis.scale, rule)
+        return _wide_window(float(x), below, axis.scale, rule)
     if rule.mode == "linear":
         return below, [1 - rest, rest]
     a, far = rule.cubic_coeff_a, 1 - rest

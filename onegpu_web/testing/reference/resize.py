@@ -5,6 +5,7 @@ Independent of problems/resize_taps.py, which it checks. Source: ONNX Resize-19.
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -30,6 +31,8 @@ def resize(problem: ResizeProblem, x: Array) -> Array:
             outside.append(np.zeros(out, bool))
             continue  # not resized
         points = coordinates(problem.coordinate_transformation_mode, size, out, scale, length, roi)
+        if problem.sizes and problem.keep_aspect_ratio_policy == "stretch":
+            points = between_lengths(problem.coordinate_transformation_mode, size, out, points)
         crop = problem.coordinate_transformation_mode == "tf_crop_and_resize"
         outside.append((points < 0) | (points > size - 1) if crop else np.zeros(out, bool))
         if nearest:
@@ -54,8 +57,8 @@ def _axes(problem: ResizeProblem) -> list[tuple[int, float, float, tuple[float, 
     starts, ends = roi[: len(axes)], roi[len(axes) :]
     if problem.scales:
         scales = np.array(problem.scales, np.float32).astype(np.float64)
-        lengths = extents * (ends - starts) * scales
-        outs = np.maximum(np.floor(lengths), 0)
+        single = [a.astype(np.float32) for a in (scales, ends - starts, extents)]
+        outs = lengths = np.maximum(np.floor((single[0] * single[1]) * single[2]), 0).astype(np.float64)
     else:
         outs = np.array(problem.sizes, np.float64)
         scales, lengths = outs / extents, outs
@@ -78,7 +81,7 @@ def coordinates(mode: str, size: int, out: int, scale: float, length: float, roi
         case "half_pixel":
             return (x + 0.5) / scale - 0.5
         case "half_pixel_symmetric":
-            return size / 2 * (1 - out / length) + (x + 0.5) / scale - 0.5
+            return size / 2 * (1 - out / (scale * size)) + (x + 0.5) / scale - 0.5
         case "pytorch_half_pixel":
             return (x + 0.5) / scale - 0.5 if length > 1 else np.zeros(out)
         case "align_corners":
@@ -93,6 +96,26 @@ def coordinates(mode: str, size: int, out: int, scale: float, length: float, roi
                 return start * (size - 1) + x * (end - start) * (size - 1) / (length - 1)
             return np.full(out, 0.5 * (start + end) * (size - 1))
     raise ValueError(mode)
+
+
+def between_lengths(mode: str, size: int, out: int, points: Array) -> Array:
+    """`points` in exact arithmetic, each rounded once; of a crop as they are."""
+    ratio, last = Fraction(size, out or 1), Fraction(size - 1, max(out - 1, 1))
+    centre = [(x + Fraction(1, 2)) * ratio for x in range(out)]
+    match mode:
+        case "align_corners":
+            exact = [x * last for x in range(out)]
+        case "asymmetric":
+            exact = [x * ratio for x in range(out)]
+        case "tf_half_pixel_for_nn":
+            exact = centre
+        case "tf_crop_and_resize":
+            return points
+        case "pytorch_half_pixel" if out == 1:
+            exact = [Fraction(0)]
+        case _:
+            exact = [x - Fraction(1, 2) for x in centre]
+    return np.array([float(x) for x in exact])
 
 
 def nearest_indices(mode: str, points: Array, scale: float, size: int) -> Array:
