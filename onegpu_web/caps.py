@@ -33,9 +33,11 @@ class Limits:
 class Caps:
     """Limits and WebGPU feature names (`shader-f16`, `subgroups`, `timestamp-query`, ...) of a device.
 
-    deterministic: only portable kernels may be chosen (mode="deterministic").
+    deterministic: on one device (adapter, driver, version of this package) the order of every sum is fixed by the
+    problem and whether its weights are constant. False lets parts of a problem, such as the chunks of a batch, be
+    cut up as suits the part, which may move last bits.
     """
 
     limits: Limits = field(default_factory=Limits)
     features: frozenset[str] = frozenset()
-    deterministic: bool = False
+    deterministic: bool = True

@@ -112,7 +112,7 @@ class Plan:
         for buffer in self.buffers:
             check_buffer_size(buffer.label or f"slot {buffer.slot}", buffer.size_bytes, limits)
         for dispatch in (*self.setup, *self.dispatches):
-            _check_dispatch(dispatch, limits)
+            check_launch(dispatch, limits)
 
 
 def check_buffer_size(what: str, size_bytes: int, limits: Limits) -> None:
@@ -122,7 +122,8 @@ def check_buffer_size(what: str, size_bytes: int, limits: Limits) -> None:
         raise KernelShapeError(f"{what}: a buffer must be at most {most:,} bytes on this device, got {size_bytes:,}")
 
 
-def _check_dispatch(dispatch: Dispatch, limits: Limits) -> None:
+def check_launch(dispatch: Dispatch | Launch, limits: Limits) -> None:
+    """Raise KernelShapeError where a launch, bound to slots or not, breaks a rule of the device."""
     shader, bound = dispatch.shader, dispatch.reads + dispatch.writes
     threads = shader.workgroup_size[0] * shader.workgroup_size[1] * shader.workgroup_size[2]
     rules = (

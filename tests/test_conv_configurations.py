@@ -22,14 +22,15 @@ OFFERED = frozenset({"shader-f16", "subgroups", "chromium-experimental-subgroup-
 TABLE_CAPS = Caps(features=frozenset({"shader-f16"}))
 # Without the gathering product windows are written out, for the transposed the columns of a product.
 COLUMNS = {"conv": "im2col", "conv_transpose": "gemm_col2im"}
+CONFIGURATIONS = ["deterministic", "no matrix hardware, no f16", "not deterministic", "no implicit GEMM"]
 TABLES = ("conv", "conv_models", "conv_nonfinite", "conv_transpose")
 
 
 def kernels_of(configuration: str, family: str) -> ConvKernels:
     return {
-        "fast": ConvKernels(Caps(features=OFFERED)),
+        "deterministic": ConvKernels(Caps(features=OFFERED)),
         "no matrix hardware, no f16": ConvKernels(Caps()),
-        "deterministic": ConvKernels(Caps(features=OFFERED), mode="deterministic"),
+        "not deterministic": ConvKernels(Caps(features=OFFERED), deterministic=False),
         "no implicit GEMM": ConvKernels(Caps(features=OFFERED), variant=COLUMNS[family]),
     }[configuration]
 
@@ -48,7 +49,7 @@ def is_whole(case: Case) -> bool:
     return case.variants is None or not (case.variants == ("plain",) or "@" in case.variants[0])
 
 
-@pytest.mark.parametrize("configuration", ["fast", "no matrix hardware, no f16", "deterministic", "no implicit GEMM"])
+@pytest.mark.parametrize("configuration", CONFIGURATIONS)
 @pytest.mark.parametrize("name", TABLES)
 def test_a_configuration_runs_what_the_tables_check(name: str, configuration: str) -> None:
     family = table(name).FAMILY
@@ -64,6 +65,7 @@ def test_a_configuration_runs_what_the_tables_check(name: str, configuration: st
         chosen = kernels.describe_variant(problem)
         assert chosen in variants, problem
         checked = family.choose_conv(problem, TABLE_CAPS, chosen).lower(problem, TABLE_CAPS)
+        assert kernels.caps.deterministic == (configuration != "not deterministic")
         assert family.choose_conv(problem, kernels.caps, kernels.variant).lower(problem, kernels.caps) == checked
         compared += 1
     assert compared >= len(checked_variants(name)) // 3

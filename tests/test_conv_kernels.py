@@ -7,11 +7,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from onegpu_web.caps import Caps
+from onegpu_web.caps import Caps, Limits
 from onegpu_web.device import Buffer, Device
 from onegpu_web.dtypes import FLOAT16
 from onegpu_web.errors import KernelShapeError
-from onegpu_web.kernels.conv import ConvKernels
+from onegpu_web.kernels.conv import CONV, ConvKernels
 from onegpu_web.plan import Recorder, Role
 from onegpu_web.problems.activation import Activation
 from onegpu_web.problems.conv import Convolution, ConvProblem
@@ -58,9 +58,13 @@ def test_a_forced_variant_names_its_reason() -> None:
         ConvKernels(variant="implicit_gemm@1x1").describe_variant(SPLIT)
 
 
-def test_mode_is_one_of_two() -> None:
-    with pytest.raises(KernelShapeError, match="mode must be one of"):
-        ConvKernels(mode="quick")
+def test_deterministic_is_the_default_and_a_bool() -> None:
+    assert ConvKernels().caps.deterministic
+    assert not ConvKernels(Caps(deterministic=False)).caps.deterministic
+    assert not ConvKernels(deterministic=False).caps.deterministic
+    assert ConvKernels(Caps(deterministic=False), deterministic=True).caps.deterministic
+    with pytest.raises(KernelShapeError, match="deterministic must be True or False, got 'fast'"):
+        ConvKernels(deterministic="fast")  # type: ignore[arg-type]
 
 
 def _run(
@@ -92,9 +96,13 @@ def test_chunks_of_whole_images_give_the_same_bits(device: Device, variant: str,
     need = kernels.scratch(problem)
     assert need.batch == 3 * need.image > 0
     own = _run(device, kernels, problem, None)
+    free = replace(kernels, deterministic=False)
+    assert _run(device, free, problem, None) == own  # whole, the modes do the same
     for images, offset in ((3, 0), (2, 5), (1, 3)):
         scratch = device.create_buffer(4 * (offset + images * need.image), "scratch")
         assert _run(device, kernels, problem, scratch, offset) == own
+        near = np.frombuffer(_run(device, free, problem, scratch, offset), np.float32)
+        np.testing.assert_allclose(near, np.frombuffer(own, np.float32), atol=1e-5)
         scratch.destroy()
     small = device.create_buffer(4 * need.image - 4, "scratch")
     with pytest.raises(KernelShapeError, match=f"at least {need.image:,} elements"):
@@ -126,8 +134,38 @@ def test_two_runs_give_the_same_bits(device: Device, half: bool) -> None:
         assert _run(device, kernels, layer, None) == _run(device, kernels, layer, None)
 
 
-def test_modes_choose_among_the_same_portable_kernels() -> None:
-    assert ConvKernels(mode="deterministic").describe_variant(SPLIT) == ConvKernels().describe_variant(SPLIT)
+def tiles_of(problem: Convolution, variant: str, deterministic: bool, images: int) -> set[tuple[object, ...]]:
+    """The constants of the products that run the problem with scratch for so many images at once."""
+    kernels = ConvKernels(variant=variant, deterministic=deterministic)
+    recorder = Recorder()
+    scratch = recorder.buffer(4 * images * kernels.scratch(problem).image)
+    encode = kernels.encode_transpose if isinstance(problem, ConvTransposeProblem) else kernels.encode
+    encode(recorder, problem, **_operands(recorder, problem), scratch=scratch)  # type: ignore[arg-type]
+    products = [d for d in recorder.finish().dispatches if d.shader.name.startswith("conv_gemm")]
+    assert len(products) == -(-problem.x_shape[0] // images)
+    return {(d.shader.text, d.label) for d in products}
+
+
+@pytest.mark.parametrize(
+    ("variant", "problem"),
+    [
+        ("im2col", ConvProblem((8, 64, 28, 28), (64, 64, 3, 3), pads=(1,) * 4)),
+        ("gemm_col2im", ConvTransposeProblem((8, 64, 28, 28), (64, 64, 3, 3), strides=(2, 2))),
+        ("split_k", ConvProblem((8, 256, 7, 7), (64, 256, 3, 3), pads=(1,) * 4)),
+        ("split_k", ConvProblem((8, 256, 7, 7), (64, 256, 3, 3), pads=(1,) * 4, w_constant=True)),
+    ],
+)
+def test_the_whole_batch_decides_how_a_chunk_is_cut(variant: str, problem: Convolution) -> None:
+    for images in (1, 3):
+        assert tiles_of(problem, variant, True, images) == tiles_of(problem, variant, True, 8)
+    assert tiles_of(problem, variant, False, 8) == tiles_of(problem, variant, True, 8)
+
+
+def test_without_deterministic_a_chunk_takes_the_tile_that_suits_it() -> None:
+    problem = ConvProblem((8, 64, 28, 28), (64, 64, 3, 3), pads=(1,) * 4)
+    alone = replace(problem, x_shape=(1, *problem.x_shape[1:]))
+    assert tiles_of(problem, "im2col", False, 1) == tiles_of(alone, "im2col", True, 1)
+    assert tiles_of(problem, "im2col", False, 1) != tiles_of(problem, "im2col", True, 1)
 
 
 def _operands(recorder: Recorder, problem: Convolution) -> dict[str, object]:
@@ -165,9 +203,49 @@ def test_an_input_beyond_one_binding_is_a_clear_error() -> None:
     problem = ConvProblem((1, 3, 4096, 4096), (1, 3, 1, 1), strides=(64, 64))
     recorder = Recorder()
     operands = _operands(recorder, problem)
-    ConvKernels().encode(recorder, problem, **operands)  # type: ignore[arg-type]
-    with pytest.raises(KernelShapeError, match="x: a buffer must be at most 134,217,728 bytes"):
-        recorder.finish()
+    with pytest.raises(KernelShapeError, match="conv: x: a buffer must be at most 134,217,728 bytes"):
+        ConvKernels().encode(recorder, problem, **operands)  # type: ignore[arg-type]
+    with pytest.raises(KernelShapeError, match="conv: x: a buffer must be at most 134,217,728 bytes"):
+        CONV.record(recorder, problem, {"x": operands["x"], "w": operands["w"]}, {"y": operands["y"]})  # type: ignore[dict-item]
+    assert nothing_recorded(recorder, operands)
+
+
+def nothing_recorded(recorder: Recorder, operands: dict[str, object]) -> bool:
+    """Whether the recorder holds what the caller made and no more."""
+    recorder.caps = Caps(replace(recorder.caps.limits, max_buffer_size=2**40, max_storage_buffer_binding_size=2**40))
+    plan = recorder.finish()
+    return not plan.dispatches and not plan.setup and len(plan.buffers) == len(operands)
+
+
+LAVISH = Caps(Limits(max_buffer_size=2**33, max_storage_buffer_binding_size=2**33))
+TALL = ConvProblem((1, 64, 1500, 1500), (16, 64, 3, 3), pads=(1,) * 4)  # 2 planes or more of 144 MB
+
+
+@pytest.mark.parametrize("variant", ["split_k", "im2col"])
+def test_every_variant_has_the_same_limit_of_scratch(variant: str) -> None:
+    assert ConvKernels(LAVISH, variant=variant).scratch(TALL).image > 2**25
+    with pytest.raises(KernelShapeError, match=f"variant {variant} does not run this problem: the scratch of one image "
+                       "must be at most 33,554,432 float32 elements, got"):  # fmt: skip
+        ConvKernels(variant=variant).describe_variant(TALL)
+    column = ConvTransposeProblem((1, 64, 500, 500), (64, 16, 3, 3), strides=(3, 3))
+    with pytest.raises(KernelShapeError, match="the scratch of one image must be at most 33,554,432"):
+        ConvKernels(variant="gemm_col2im").describe_variant(column)
+
+
+def test_what_a_recorders_device_cannot_do_is_refused_before_anything_is_recorded() -> None:
+    half = replace(SPLIT, dtype=FLOAT16, w_constant=True)
+    able = Caps(features=frozenset({"shader-f16"}))
+    recorder = Recorder()
+    operands = _operands(recorder, half)
+    with pytest.raises(KernelShapeError, match="float16 needs the device feature shader-f16"):
+        ConvKernels(able).encode(recorder, half, **operands)  # type: ignore[arg-type]
+    scratch = recorder.buffer(2**27 + 4)
+    with pytest.raises(KernelShapeError, match="conv: scratch: a buffer must be at most"):
+        ConvKernels(LAVISH).encode(recorder, SPLIT, **operands, scratch=scratch)  # type: ignore[arg-type]
+    assert nothing_recorded(recorder, {**operands, "scratch": scratch})
+    recorder = Recorder(able)
+    with pytest.raises(KernelShapeError, match="float16 needs the device feature shader-f16"):
+        ConvKernels().encode(recorder, half, **_operands(recorder, half))  # type: ignore[arg-type]
 
 
 @pytest.mark.gpu

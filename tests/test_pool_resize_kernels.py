@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
-from onegpu_web.caps import Caps
+from onegpu_web.caps import Caps, Limits
 from onegpu_web.device import Device
-from onegpu_web.dtypes import UINT8
+from onegpu_web.dtypes import FLOAT16, UINT8
 from onegpu_web.errors import KernelShapeError
 from onegpu_web.kernels.pool_kernels import PoolKernels
 from onegpu_web.kernels.resize_kernels import ResizeKernels
@@ -106,6 +107,49 @@ def test_describe_variant_and_scratch() -> None:
     assert (scratch.batch, scratch.image) == (0, 0)
     with pytest.raises(KernelShapeError, match="shader-f16"):
         ResizeKernels().describe_variant(CUBIC, half=True)
+
+
+HALF = Caps(features=frozenset({"shader-f16"}))
+HALVES = [
+    PoolProblem("average", (1, 2, 9, 9), (3, 3), dtype=FLOAT16),
+    GlobalPoolProblem("average", (1, 2, 9, 9), dtype=FLOAT16),
+    ResizeProblem((1, 2, 20, 24), scales=(1, 1, 2, 2), mode="linear", dtype=FLOAT16),
+]
+
+
+@pytest.mark.parametrize("problem", HALVES, ids=lambda p: p.op)
+@pytest.mark.parametrize(("own", "recorders"), [(Caps(), HALF), (HALF, Caps())], ids=["kernels", "recorder"])
+def test_what_is_described_is_what_is_encoded(problem: Any, own: Caps, recorders: Caps) -> None:
+    recorder = Recorder(recorders)
+    x, y = recorder.buffer(1 << 16), recorder.buffer(1 << 16)
+    kernels = kernels_for(problem, own)
+    if own == HALF:
+        assert kernels.describe_variant(problem)
+    else:
+        with pytest.raises(KernelShapeError, match="shader-f16"):
+            kernels.describe_variant(problem)
+    with pytest.raises(KernelShapeError, match="shader-f16"):
+        kernels.encode(recorder, problem, x, y)
+    if own == HALF and isinstance(problem, ResizeProblem):
+        with pytest.raises(KernelShapeError, match="shader-f16"):
+            kernels.plan(problem).encode(recorder, x, y)
+    plan = recorder.finish()
+    assert not plan.dispatches
+    assert len(plan.buffers) == 2
+
+
+@pytest.mark.parametrize("problem", [CUT, CUBIC], ids=["average", "cubic"])
+@pytest.mark.parametrize("role", ["x", "y", "scratch"])
+def test_a_buffer_beyond_one_binding_is_refused_before_anything_is_recorded(problem: Any, role: str) -> None:
+    recorder = Recorder(Caps(replace(Limits(), max_buffer_size=2**31)))
+    sizes = {name: 2**27 + 4 if name == role else 2**20 for name in ("x", "y", "scratch")}
+    operands = {name: recorder.buffer(size) for name, size in sizes.items()}
+    with pytest.raises(KernelShapeError, match=f"{problem.op}: {role}: a buffer must be at most 134,217,728 bytes"):
+        kernels_for(problem, Caps()).encode(recorder, problem, **operands)
+    recorder.caps = Caps(replace(Limits(), max_buffer_size=2**31, max_storage_buffer_binding_size=2**31))
+    plan = recorder.finish()
+    assert not plan.dispatches
+    assert len(plan.buffers) == 3
 
 
 def test_a_batch_gives_the_bits_of_its_images(device: Device) -> None:

@@ -11,7 +11,7 @@ from ..caps import Caps
 from ..dtypes import DType
 from ..errors import KernelShapeError
 from ..plan import Operand, Recorder, separate
-from .family import Family, Lowering, record_launches
+from .family import Family, record_lowerings
 
 OWN_SCRATCH_BYTES = 64 << 20  # what a plan takes of its own where the caller gives none and one image needs less
 
@@ -71,17 +71,20 @@ def encode(
     writes: Mapping[str, Operand | None],
     scratch: Operand | None,
     *,
+    caps: Caps,
     variant: str | None,
     in_chunks: bool,
 ) -> None:
     """Record a problem, in chunks of whole images where the scratch is too small for the batch.
 
+    caps: the kernels', which describe_variant and scratch go by; the recorder's device must be able to do the same.
     in_chunks: the problem has `images(first, count)`. Raises: KernelShapeError before anything is recorded.
     """
     separate(problem.op, reads, {**writes, "scratch": scratch})
     check_operands(problem, {**reads, **writes})
-    caps, batch = recorder.caps, problem.x_shape[0] if in_chunks else 1
+    batch = problem.x_shape[0] if in_chunks else 1
     name = family.choose(problem, caps, variant).name  # one variant for all chunks, so that no bit depends on them
+    family.choose(problem, recorder.caps, name)
     room = OWN_SCRATCH_BYTES // 4 if scratch is None else scratch.size_bytes // 4
     count = batch
     while count > 1 and needed(family, problem.images(0, count), caps, name) > room:
@@ -92,15 +95,7 @@ def encode(
         raise KernelShapeError(
             f"{problem.op}: scratch must hold {least:,} float32 elements (offset and one image), got {room:,}"
         )
-    operands = {**reads, **writes}
-    if least:
-        operands["scratch"] = scratch or recorder.scratch(4 * least)
-    for first in range(0, max(batch, 1), max(count, 1)):
-        chunk = problem if count == batch else problem.images(first, min(count, batch - first))
-        record_lowering(recorder, problem.op, family.choose(chunk, caps, name).lower(chunk, caps), operands)
-
-
-def record_lowering(recorder: Recorder, op: str, lowering: Lowering, operands: Mapping[str, Operand | None]) -> None:
-    """Record a lowering's launches over operands, its tables as constants of the plan."""
-    tables = {name: recorder.constant(data, f"{op} {name}") for name, data in lowering.constants.items()}
-    record_launches(recorder, lowering.launches, {**operands, **tables})
+    starts = range(0, max(batch, 1), max(count, 1))
+    chunks = [problem if count == batch else problem.images(at, min(count, batch - at)) for at in starts]
+    lowerings = [family.choose(chunk, caps, name).lower(chunk, caps) for chunk in chunks]
+    record_lowerings(recorder, problem.op, lowerings, {**reads, **writes, "scratch": scratch})

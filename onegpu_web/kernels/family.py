@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Generic, Protocol, TypeVar
 
-from ..caps import Caps
+from ..caps import Caps, Limits
 from ..errors import KernelShapeError
-from ..plan import Launch, Operand, Recorder, separate
+from ..plan import Launch, Operand, Recorder, check_buffer_size, check_launch, separate
 
 P_contra = TypeVar("P_contra", contravariant=True)
 P = TypeVar("P", bound="Problem")
@@ -94,25 +94,45 @@ class Family(Generic[P]):
         *,
         variant: str | None = None,
     ) -> None:
-        """Record the problem over operands by name, with the plan's own scratch."""
+        """Record the problem over operands by name, with the plan's own scratch.
+
+        Raises: KernelShapeError, before anything is recorded.
+        """
         separate(problem.op, reads, writes)
         lowering = self.choose(problem, recorder.caps, variant).lower(problem, recorder.caps)
-        tables = {name: recorder.constant(data, f"{problem.op} {name}") for name, data in lowering.constants.items()}
-        operands = {**reads, **writes, **tables}
-        if lowering.scratch_bytes:
-            operands["scratch"] = recorder.scratch(lowering.scratch_bytes)
-        record_lowering(recorder, problem.op, lowering, operands)
+        record_lowerings(recorder, problem.op, [lowering], {**reads, **writes})
 
 
-def record_lowering(recorder: Recorder, op: str, lowering: Lowering, operands: Mapping[str, Operand | None]) -> None:
-    """Record a lowering's set-up and launches over one set of operands."""
+def record_lowerings(
+    recorder: Recorder, op: str, lowerings: Sequence[Lowering], operands: Mapping[str, Operand | None]
+) -> None:
+    """Record lowerings in order over one set of operands; without a `scratch` among them the plan gives its own.
+
+    Raises: KernelShapeError, before anything is recorded.
+    """
+    for lowering in lowerings:
+        _check_limits(recorder.caps.limits, op, lowering, operands)
+    scratch_bytes = max((lowering.scratch_bytes for lowering in lowerings), default=0)
+    if scratch_bytes and operands.get("scratch") is None:
+        operands = {**operands, "scratch": recorder.scratch(scratch_bytes)}
+    for lowering in lowerings:
+        tables = {name: recorder.constant(data, f"{op} {name}") for name, data in lowering.constants.items()}
+        bound = {**operands, **tables}
+        if lowering.setup is not None:
+            bound["laid_out"] = recorder.lay_out(lowering.setup, bound, lowering.laid_out_bytes, f"{op} laid out")
+        for launch in lowering.launches:
+            recorder.launch(launch, bound)
+
+
+def _check_limits(limits: Limits, op: str, lowering: Lowering, operands: Mapping[str, Operand | None]) -> None:
+    """Raise KernelShapeError where a buffer or a launch is more than the device grants."""
+    sizes = {role: operand.size_bytes for role, operand in operands.items() if operand is not None}
+    sizes |= {name: len(data) for name, data in lowering.constants.items()}
+    sizes.setdefault("scratch", lowering.scratch_bytes)
     if lowering.setup is not None:
-        laid_out = recorder.lay_out(lowering.setup, operands, lowering.laid_out_bytes, f"{op} laid out")
-        operands = {**operands, "laid_out": laid_out}
-    record_launches(recorder, lowering.launches, operands)
-
-
-def record_launches(recorder: Recorder, launches: Sequence[Launch], operands: Mapping[str, Operand | None]) -> None:
-    """Record launches in order over one set of operands."""
-    for launch in launches:
-        recorder.launch(launch, operands)
+        sizes["w laid out"] = lowering.laid_out_bytes
+        check_launch(lowering.setup, limits)
+    for role, size_bytes in sizes.items():
+        check_buffer_size(f"{op}: {role}", size_bytes, limits)
+    for launch in lowering.launches:
+        check_launch(launch, limits)

@@ -16,7 +16,7 @@ Pooling = PoolProblem | GlobalPoolProblem
 
 @dataclass(frozen=True, slots=True)
 class PoolKernels:
-    """Pooling kernels for a device with `caps` (device.caps).
+    """Pooling kernels for a device with `caps` (device.caps), which decide what is encoded too.
 
     variant: a name that is used for every problem, for tests and benchmarks.
     """
@@ -58,10 +58,16 @@ class PoolKernels:
         """
         reads, writes = {"x": x}, {"y": y, "indices": indices}
         if isinstance(problem, PoolProblem):
-            encode(pool.FAMILY, recorder, problem, reads, writes, scratch, variant=self.variant, in_chunks=False)
+            encode(
+                pool.FAMILY, recorder, problem, reads, writes, scratch,
+                caps=self.caps, variant=self.variant, in_chunks=False,
+            )  # fmt: skip
             return
         placed = replace(problem, scratch_offset=scratch_offset if scratch is not None else 0)
-        encode(pool_global.FAMILY, recorder, placed, reads, writes, scratch, variant=self.variant, in_chunks=True)
+        encode(
+            pool_global.FAMILY, recorder, placed, reads, writes, scratch,
+            caps=self.caps, variant=self.variant, in_chunks=True,
+        )  # fmt: skip
 
 
 def _as_half(problem: Pooling, half: bool) -> Pooling:

@@ -9,8 +9,8 @@ from ..dtypes import FLOAT16, FLOAT32
 from ..errors import KernelShapeError
 from ..plan import Operand, Recorder, separate
 from ..problems.resize import ResizeProblem
-from .encode import Scratch, check_operands, encode, needed, record_lowering
-from .family import Lowering
+from .encode import Scratch, check_operands, encode, needed
+from .family import Lowering, record_lowerings
 from .resize import FAMILY
 
 
@@ -18,9 +18,10 @@ from .resize import FAMILY
 class ResizePlan:
     """A problem with its tap tables and launches, made once by ResizeKernels.plan and recorded any number of times.
 
-    scratch_elements: float32 elements that the scratch must hold, its offset included.
+    caps: the kernels'. scratch_elements: float32 elements that the scratch must hold, its offset included.
     """
 
+    caps: Caps
     problem: ResizeProblem
     variant: str
     lowering: Lowering
@@ -37,16 +38,18 @@ class ResizePlan:
         problem, have = self.problem, 0 if scratch is None else scratch.size_bytes // 4
         separate(problem.op, {"x": x}, {"y": y, "scratch": scratch})
         check_operands(problem, {"x": x, "y": y})
+        if recorder.caps != self.caps:  # the same need not be asked again: it makes taps anew
+            FAMILY.choose(problem, recorder.caps, self.variant)
         if have < self.scratch_elements:
             raise KernelShapeError(
                 f"{problem.op}: scratch must hold {self.scratch_elements:,} float32 elements, got {have:,}"
             )
-        record_lowering(recorder, problem.op, self.lowering, {"x": x, "y": y, "scratch": scratch})
+        record_lowerings(recorder, problem.op, [self.lowering], {"x": x, "y": y, "scratch": scratch})
 
 
 @dataclass(frozen=True, slots=True)
 class ResizeKernels:
-    """Resize kernels for a device with `caps` (device.caps).
+    """Resize kernels for a device with `caps` (device.caps), which decide what is encoded too.
 
     variant: a name that is used for every problem, for tests and benchmarks.
     """
@@ -69,7 +72,7 @@ class ResizeKernels:
     def plan(self, problem: ResizeProblem) -> ResizePlan:
         """Taps and launches of a problem, for many recordings."""
         variant = FAMILY.choose(problem, self.caps, self.variant)
-        return ResizePlan(problem, variant.name, variant.lower(problem, self.caps))
+        return ResizePlan(self.caps, problem, variant.name, variant.lower(problem, self.caps))
 
     def encode(
         self,
@@ -90,7 +93,10 @@ class ResizeKernels:
         """
         placed = replace(problem, scratch_offset=scratch_offset if scratch is not None else 0)
         in_chunks = _in_chunks(problem)
-        encode(FAMILY, recorder, placed, {"x": x}, {"y": y}, scratch, variant=self.variant, in_chunks=in_chunks)
+        encode(
+            FAMILY, recorder, placed, {"x": x}, {"y": y}, scratch,
+            caps=self.caps, variant=self.variant, in_chunks=in_chunks,
+        )  # fmt: skip
 
 
 def _in_chunks(problem: ResizeProblem) -> bool:

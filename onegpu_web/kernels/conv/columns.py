@@ -9,12 +9,11 @@ from ...caps import Caps
 from ...plan import Launch, grid
 from ...problems.conv import Convolution, ConvProblem
 from .gemm import product
-from .parameters import READS, half_reason, params, shader, sums_only
+from .parameters import READS, params, shader, sums_only
 from .tiles import Size, choose_tile
 from .variant import ConvVariant
 
 _WORKGROUP = 64
-_MOST_ELEMENTS = 2**31 - 1
 _LEAST_TERMS = 8  # of the transposed product; below it a gathering thread does as well
 
 
@@ -23,9 +22,6 @@ class Im2col(ConvVariant):
     """Columns in the scratch, then a plain product with the fused last pass."""
 
     name: str = "im2col"
-
-    def supports(self, problem: Convolution, caps: Caps, /) -> str | None:
-        return _too_large(self.image_scratch(problem, caps), caps) or half_reason(problem, caps)
 
     def suits(self, problem: Convolution, /) -> bool:
         return False  # the same product gathers its windows without the columns' traffic
@@ -61,7 +57,8 @@ class Im2col(ConvVariant):
             slope_offset=problem.slope_offset,
             y_offset=problem.y_offset,
         )
-        tile, _ = choose_tile(Size(g.m, g.n * g.y_volume, terms, g.group))
+        images = whole.x_shape[0] if caps.deterministic else g.n
+        tile, _ = choose_tile(Size(g.m, images * g.y_volume, terms, g.group))
         label = f"conv {self.name} {tile.name}"
         return [writing, product(flat, tile, caps, label, x="scratch", aliases={"X": "f32"})]
 
@@ -71,9 +68,6 @@ class GemmCol2im(ConvVariant):
     """Transposed weights times input into columns, then a thread for each output gathers its taps."""
 
     name: str = "gemm_col2im"
-
-    def supports(self, problem: Convolution, caps: Caps, /) -> str | None:
-        return _too_large(self.image_scratch(problem, caps), caps) or half_reason(problem, caps)
 
     def suits(self, problem: Convolution, /) -> bool:
         g = problem.geometry()
@@ -95,7 +89,8 @@ class GemmCol2im(ConvVariant):
             w_offset=problem.w_offset,
             y_offset=scratch_offset,
         )
-        tile, _ = choose_tile(Size(rows, g.n * g.x_volume, g.c, g.group))
+        images = whole.x_shape[0] if caps.deterministic else g.n
+        tile, _ = choose_tile(Size(rows, images * g.x_volume, g.c, g.group))
         label = f"conv_transpose {self.name} {tile.name}"
         gathering = Launch(
             shader("conv_col2im", problem),
@@ -106,8 +101,3 @@ class GemmCol2im(ConvVariant):
             f"conv_transpose {self.name} gather",
         )
         return [product(flat, tile, caps, label, w_row=rows, y="scratch", aliases={"Y": "f32"}), gathering]
-
-
-def _too_large(elements: int, caps: Caps) -> str | None:
-    most = min(_MOST_ELEMENTS, caps.limits.max_storage_buffer_binding_size // 4, caps.limits.max_buffer_size // 4)
-    return None if elements <= most else f"the columns of one image are more than {most:,} elements"

@@ -153,7 +153,7 @@ class SplitK(Product):
     def supports(self, problem: Convolution, caps: Caps, /) -> str | None:
         if terms(problem) <= BLOCK:
             return f"no more than {BLOCK} terms in a sum"
-        return half_reason(problem, caps)
+        return ConvVariant.supports(self, problem, caps)
 
     def suits(self, problem: Convolution, /) -> bool:
         size = size_of(problem)

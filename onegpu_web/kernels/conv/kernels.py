@@ -12,11 +12,9 @@ from ...errors import KernelShapeError
 from ...plan import Operand, Recorder, separate
 from ...problems.conv import Convolution, ConvProblem
 from ...problems.conv_transpose import ConvTransposeProblem
-from ..family import record_lowering
+from ..family import record_lowerings
 from .families import CONV, CONV_TRANSPOSE, ConvFamily
 from .variant import ConvVariant
-
-MODES = ("fast", "deterministic")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,21 +30,22 @@ class Scratch:
 
 @dataclass(frozen=True, slots=True)
 class ConvKernels:
-    """Convolution kernels for a device with `caps` (device.caps).
+    """Convolution kernels for a device with `caps` (device.caps), which decide what is encoded too.
 
-    mode: `fast`, or `deterministic` for portable kernels alone. variant: a name that is used for every
-    problem, for tests and benchmarks. Without the caller's scratch a plan takes its own, of at most
-    64 MiB or one image's.
+    variant: a name that is used for every problem, for tests and benchmarks. deterministic: takes the place of
+    caps.deterministic where it is given. Without the caller's scratch a plan takes its own, of at most 64 MiB or
+    one image's.
     """
 
     caps: Caps = field(default_factory=Caps)
-    mode: str = "fast"
     variant: str | None = None
+    deterministic: bool | None = None
 
     def __post_init__(self) -> None:
-        if self.mode not in MODES:
-            raise KernelShapeError(f"conv: mode must be one of {', '.join(MODES)}, got {self.mode!r}")
-        object.__setattr__(self, "caps", replace(self.caps, deterministic=self.mode == "deterministic"))
+        if self.deterministic not in (None, True, False):
+            raise KernelShapeError(f"conv: deterministic must be True or False, got {self.deterministic!r}")
+        if self.deterministic is not None:
+            object.__setattr__(self, "caps", replace(self.caps, deterministic=self.deterministic))
 
     def describe_variant(self, problem: Convolution, half: bool = False) -> str:
         """The name of the variant that runs the problem; half: its float16 twin."""
@@ -116,21 +115,19 @@ class ConvKernels:
         separate(problem.op, reads, {"y": y, "scratch": scratch})
         _check_operands(problem, operands)
         variant = self._choose(problem, False)
+        _family(problem).choose_conv(problem, recorder.caps, variant.name)  # its device must be able to do the same
         if scratch is None:
-            _family(problem).record(recorder, problem, reads, {"y": y}, variant=self._name(variant))
-            return
-        if scratch_offset < 0:
-            raise KernelShapeError(f"{problem.op}: scratch_offset must be non-negative, got {scratch_offset}")
-        room = max(0, scratch.size_bytes // 4 - scratch_offset)
-        lowering = variant.lower_within(problem, self.caps, room, scratch_offset)
-        record_lowering(recorder, problem.op, lowering, {**operands, "scratch": scratch})
+            lowering = variant.lower(problem, self.caps)
+        else:
+            if scratch_offset < 0:
+                raise KernelShapeError(f"{problem.op}: scratch_offset must be non-negative, got {scratch_offset}")
+            room = max(0, scratch.size_bytes // 4 - scratch_offset)
+            lowering = variant.lower_within(problem, self.caps, room, scratch_offset)
+        record_lowerings(recorder, problem.op, [lowering], {**operands, "scratch": scratch})
 
     def _choose(self, problem: Convolution, half: bool) -> ConvVariant:
         problem = _as_half(problem, half)
         return _family(problem).choose_conv(problem, self.caps, self.variant)
-
-    def _name(self, chosen: ConvVariant) -> str:
-        return self.variant or chosen.name
 
 
 def _family(problem: Convolution) -> ConvFamily:

@@ -104,5 +104,5 @@ def time_us(size: Size, tile: Tile, ranges: int) -> float:
 
 
 def choose_tile(size: Size, ranges: Iterable[int] = (1,), tiles: Iterable[Tile] = TILES.values()) -> tuple[Tile, int]:
-    """The tile, and of `ranges` the number of ranges of k, that take the least time. The shape alone decides."""
+    """The tile, and of `ranges` the number of ranges of k, that take the least time. Sizes alone decide."""
     return min(((tile, r) for tile in tiles for r in ranges), key=lambda cut: time_us(size, *cut))

@@ -12,6 +12,7 @@ from ...problems.conv import Convolution
 from ..family import Lowering
 from .parameters import C, half_reason
 
+_MOST_ELEMENTS = 2**31 - 1  # kernels index with 32-bit integers
 OWN_SCRATCH_BYTES = 64 << 20  # the most that a plan takes for itself; beyond it the batch runs in chunks
 
 
@@ -23,10 +24,14 @@ class ConvVariant:
 
     def supports(self, problem: Convolution, caps: Caps, /) -> str | None:
         """None, or the reason why not."""
+        need, limits = self.image_scratch(problem, caps), caps.limits
+        most = min(_MOST_ELEMENTS, limits.max_storage_buffer_binding_size // 4, limits.max_buffer_size // 4)
+        if need > most:
+            return f"the scratch of one image must be at most {most:,} float32 elements, got {need:,}"
         return half_reason(problem, caps)
 
     def suits(self, problem: Convolution, /) -> bool:
-        """Whether it is preferred over the variants behind it. The shape alone decides."""
+        """Whether it is preferred over the variants behind it. The problem's sizes alone decide."""
         return True
 
     def image_scratch(self, problem: Convolution, caps: Caps, /) -> int:
@@ -34,7 +39,10 @@ class ConvVariant:
         return 0
 
     def launches(self, problem: Convolution, whole: Convolution, caps: Caps, scratch_offset: int, /) -> list[Launch]:
-        """The launches for `problem`, some images of `whole`, which alone decides the order of sums."""
+        """The launches for `problem`, some images of `whole`, which decides the order of sums.
+
+        Only where caps.deterministic is False may the part choose for itself.
+        """
         raise NotImplementedError
 
     def setup(self, problem: Convolution, caps: Caps, /) -> Launch | None:
@@ -58,7 +66,7 @@ class ConvVariant:
                 f"{problem.op}: scratch must hold at least {one:,} elements (one image, variant {self.name}), "
                 f"got {elements:,}"
             )
-        step = images if one == 0 else min(images, elements // one)
+        step = images if one == 0 else min(images, min(elements, _MOST_ELEMENTS - scratch_offset) // one)
         made: list[Launch] = []
         for first in range(0, images, step):
             part = some_images(problem, first, min(step, images - first))
