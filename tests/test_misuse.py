@@ -210,7 +210,7 @@ class TestOps:
             ops.add_sync(X, operand)
 
     def test_what_no_buffer_holds_names_the_operation(self) -> None:
-        with pytest.raises(KernelShapeError, match="^add: y: a buffer must be at most"):
+        with pytest.raises(KernelShapeError, match=r"^add: y: a buffer must be at most"):
             ops.add_sync(np.zeros((30_000, 1), np.float32), np.zeros((1, 30_000), np.float32))
 
     @pytest.mark.parametrize(
