@@ -38,7 +38,7 @@ def as_array(value):
 
 @pytest.mark.parametrize("case", node_cases())
 def test_onnx_node(case):
-    case.model.opset_import[0].version = min(max(case.model.opset_import[0].version, 7), 25)
+    case.model.opset_import[0].version = min(max(case.model.opset_import[0].version, 7), 28)
     model = read_model(case.model.SerializeToString())
     (node,) = model.graph.nodes
     for inputs, outputs in case.data_sets:

@@ -275,10 +275,8 @@ def everything() -> bytes:
 
 def test_passes_work_on_each_others_results():
     graph = check(everything())
-    assert kinds(graph) in (
-        {"Conv": 1, "ConvTranspose": 1, "Gelu": 1, "onegpu.Silu": 1, "Reshape": 1},
-        {"Conv": 1, "ConvTranspose": 1, "Gelu": 1, "onegpu.Silu": 1, "Reshape": 1, "Cast": 1},
-    )
+    views = {"Transpose": 1, "Flatten": 1, "Reshape": 1}  # no launch: they stay to be checked where shapes are known
+    assert kinds(graph) == {"Conv": 1, "ConvTranspose": 1, "Gelu": 1, "onegpu.Silu": 1, **views}
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -216,12 +216,12 @@ class TestOps:
     @pytest.mark.parametrize(
         ("call", "message"),
         [
-            (lambda x: ops.softmax_sync(x.astype(np.int32)), "softmax: dtype must be float32 or float16, got int32"),
-            (lambda x: ops.softmax_sync(x), "softmax: dtype must be"),
-            (lambda x: ops.add_sync(x, x), "add: operands must be numbers, got bool"),
-            (lambda x: ops.neg_sync(x), "neg: operands must be numbers, got bool"),
-            (lambda x: ops.relu_sync(x), "relu: operands must be numbers, got bool"),
-            (lambda x: ops.reduce_mean_sync(x), "mean: operands must be numbers, got bool"),
+            (lambda x: ops.softmax_sync(x.astype(np.int32)), "Softmax 'y': input must be float16, .* got int32"),
+            (lambda x: ops.softmax_sync(x), "Softmax 'y': input must be float16, .* got bool"),
+            (lambda x: ops.add_sync(x, x), "Add 'y': A must be float16, .* got bool"),
+            (lambda x: ops.neg_sync(x), "Neg 'y': X must be float16, .* got bool"),
+            (lambda x: ops.relu_sync(x), "Relu 'y': X must be float16, .* got bool"),
+            (lambda x: ops.reduce_mean_sync(x), "ReduceMean 'y': data must be float16, .* got bool"),
         ],
     )
     def test_types_that_an_operation_has_no_meaning_for(self, call: Any, message: str) -> None:

@@ -12,6 +12,7 @@ from .host_math import MATH_OPS
 from .host_shape import SHAPE_OPS
 from .host_values import RESULT_LIMIT_BYTES, HostOp, Inputs
 from .model import Array, Node
+from .parameters import check_ranks
 
 __all__ = ["HOST_OPS", "RESULT_LIMIT_BYTES", "run_host"]
 
@@ -29,6 +30,7 @@ def run_host(node: Node, inputs: Inputs, opset: int) -> list[Array]:
     function = HOST_OPS.get(node.op_type) if not node.domain else None
     if function is None:
         raise UnsupportedError(f"{node.label}: {node.operator} has no host implementation")
+    check_ranks(node, [None if value is None else value.shape for value in inputs])
     try:
         with np.errstate(all="ignore"):
             results = [np.asarray(result) for result in function(node, inputs, opset)]

@@ -14,7 +14,7 @@ from .model import Graph, Node
 from .passes_activation import fuse_gates, fuse_gelu, fuse_hard_sigmoid
 from .passes_edit import drop_dead
 from .passes_fold import drop_identities, fold_constants
-from .passes_layout import merge_reshapes, merge_transposes
+from .passes_layout import merge_transposes
 from .passes_linear import fold_batch_normalization, fold_channel_steps, merge_pad_into_conv
 
 Pass = Callable[[Graph, int], Graph]
@@ -23,7 +23,6 @@ PASSES: tuple[Pass, ...] = (
     drop_identities,
     fold_constants,
     merge_transposes,
-    merge_reshapes,
     merge_pad_into_conv,
     fold_batch_normalization,
     fold_channel_steps,

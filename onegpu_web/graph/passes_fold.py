@@ -8,6 +8,7 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from ..errors import UnsupportedError
+from .element_types import element_types
 from .host import HOST_OPS, RESULT_LIMIT_BYTES, run_host
 from .model import Array, Graph, Node, element_name
 from .passes_edit import Edit
@@ -16,7 +17,7 @@ from .passes_edit import Edit
 def drop_identities(graph: Graph, opset: int) -> Graph:
     """Without Identity, Dropout as inference runs it, and Casts to the type that a value already has."""
     edit = Edit(graph)
-    dtypes = _known_dtypes(graph)
+    dtypes = element_types(graph, opset)
     for node in graph.nodes:
         if not node.domain and node.inputs and node.inputs[0] and _changes_nothing(edit, node, dtypes, opset):
             edit.skip(node, node.inputs[0])
@@ -34,16 +35,6 @@ def _changes_nothing(edit: Edit, node: Node, dtypes: Mapping[str, str], opset: i
         training = edit.constant(mode) if mode else None
         return not masked and (not mode or (training is not None and not training.any()))
     return False
-
-
-def _known_dtypes(graph: Graph) -> dict[str, str]:
-    """dtypes that the file declares or that follow from a Cast."""
-    known = {info.name: info.dtype for info in (*graph.inputs, *graph.value_infos) if info.dtype is not None}
-    known |= {name: value.dtype.name for name, value in graph.initializers.items()}
-    for node in graph.nodes:
-        if node.op_type == "Cast" and not node.domain:
-            known[node.outputs[0]] = element_name(node.get_int("to", 0))
-    return known
 
 
 def fold_constants(graph: Graph, opset: int, *, limit_bytes: int = RESULT_LIMIT_BYTES) -> Graph:

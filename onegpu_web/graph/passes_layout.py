@@ -1,4 +1,4 @@
-"""Passes over operators that only move or rename axes: pairs cancel, chains become one."""
+"""Passes over operators that only move axes: a chain of Transposes becomes one."""
 
 from __future__ import annotations
 
@@ -8,29 +8,27 @@ from types import MappingProxyType
 from .model import Graph, Node
 from .passes_edit import Edit
 
-_RESHAPES = ("Reshape", "Flatten", "Squeeze", "Unsqueeze")
-
 
 def merge_transposes(graph: Graph, opset: int) -> Graph:
-    """A Transpose of a Transpose becomes one, or none where they cancel or nothing moves."""
+    """A Transpose of a Transpose becomes one.
+
+    It stays where nothing moves: shapes are unknown here, and a perm of another rank than x has must be reported when
+    they are. It costs no launch then (operators/movement.py).
+    """
     edit = Edit(graph)
     for node in graph.nodes:
-        if node.op_type != "Transpose" or node.domain or not edit.free(node):
+        before = edit.maker.get(node.inputs[0]) if _transposes(node) else None
+        if before is None or not _transposes(before) or not edit.free(before, node):
             continue
-        source = node.inputs[0]
-        order = node.get_ints("perm")
-        before = edit.maker.get(source)
-        if before is not None and before.op_type == "Transpose" and not before.domain and edit.free(before):
-            order = _composed(before.get_ints("perm"), order)
-            source = before.inputs[0]
-        if order is None:
-            continue
-        if order == tuple(range(len(order))):
-            edit.skip(node, source)
-        elif source != node.inputs[0]:
+        order = _composed(before.get_ints("perm"), node.get_ints("perm"))
+        if order is not None:
             merged = MappingProxyType({"perm": list(order)})
-            edit.put(node, replace(node, inputs=(source,), attributes=merged))
+            edit.put(node, replace(node, inputs=(before.inputs[0],), attributes=merged))
     return edit.result()
+
+
+def _transposes(node: Node) -> bool:
+    return node.op_type == "Transpose" and not node.domain
 
 
 def _composed(first: tuple[int, ...] | None, second: tuple[int, ...] | None) -> tuple[int, ...] | None:
@@ -40,24 +38,3 @@ def _composed(first: tuple[int, ...] | None, second: tuple[int, ...] | None) -> 
     if not rank or sorted(first) != list(range(rank)) or sorted(second) != list(range(rank)):
         return None
     return tuple(first[axis] for axis in second)
-
-
-def merge_reshapes(graph: Graph, opset: int) -> Graph:
-    """What only renames axes in front of a Reshape to a constant shape is left out.
-
-    Not where the shape has a 0: that copies an extent of the Reshape's own input.
-    """
-    edit = Edit(graph)
-    for node in graph.nodes:
-        if node.op_type != "Reshape" or node.domain or len(node.inputs) != 2:
-            continue
-        before, shape = edit.maker.get(node.inputs[0]), edit.constant(node.inputs[1])
-        if before is None or before.op_type not in _RESHAPES or before.domain or not edit.free(before, node):
-            continue
-        if shape is not None and shape.dtype.kind in "iu" and (shape != 0).all():
-            edit.put(node, _from(node, before.inputs[0]))
-    return edit.result()
-
-
-def _from(node: Node, source: str) -> Node:
-    return replace(node, inputs=(source, *node.inputs[1:]))

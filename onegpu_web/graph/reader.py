@@ -15,10 +15,10 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from ..errors import ModelError, UnsupportedError
+from .element_types import check_nodes
 from .model import Array, Attribute, Dim, Graph, Model, Node, ValueInfo, element_name
 from .order import ordered
 from .protobuf import FIXED32, LENGTH, VARINT, Field, Message, fields, packed_or_single
-from .signatures import check_nodes
 from .tensors import read_tensor
 
 OPSETS = range(7, 29)
@@ -50,7 +50,6 @@ class _Context(NamedTuple):
     folder: Path | None
     known: dict[bytes, tuple[str, Attribute | None]]
     """Short attributes by their bytes: models repeat pads=[1, 1, 1, 1] hundreds of times, and this halves the time."""
-    opset: int
     depth: int = 0
 
 
@@ -88,7 +87,8 @@ def read_model(data: bytes | bytearray | memoryview, *, folder: Path | None = No
     if ir_version < 1 or len(graphs) != 1:
         raise ModelError(f"model: this is not an ONNX model (ir_version {ir_version}, {len(graphs)} graphs)")
     _check_opset(opsets)
-    graph = ordered(_graph(message.inner(graphs[0], "graph"), _Context(folder, {}, opsets[""])))
+    graph = ordered(_graph(message.inner(graphs[0], "graph"), _Context(folder, {})))
+    check_nodes(graph, opsets[""])
     return Model(ir_version, MappingProxyType(opsets), graph, MappingProxyType(metadata), " ".join(producer).strip())
 
 
@@ -140,7 +140,6 @@ def _graph(message: Message, context: _Context) -> Graph:
     inner = context._replace(depth=context.depth + 1)
     nodes = tuple(_node(message.inner(item, f"node {index}"), inner) for index, item in enumerate(parts.get(1, [])))
     _refuse_unreadable(nodes, unreadable)
-    check_nodes(nodes, context.opset)
     return Graph(name, nodes, MappingProxyType(initializers), inputs, outputs, value_infos)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -12,7 +12,7 @@ from .host import HOST_OPS, run_host
 from .lowering import Alias, HostValueNeeded, Lowered, Name, NodeView, Value
 from .model import Array, Graph, Node, node_reads
 from .operators import HANDLERS
-from .signatures import check_types
+from .parameters import check_ranks
 
 # Their result is known once the input's shape is, whatever its values.
 _OF_SHAPE_ALONE = frozenset({"Shape", "Size"})
@@ -39,18 +39,22 @@ def specialise(graph: Graph, opset: int, inputs: Mapping[str, Value]) -> Program
     for name, array in graph.initializers.items():
         values[name] = Value(name, str(array.dtype), array.shape, array)
     steps: list[Lowered] = []
+    kept = {info.name for info in graph.outputs}
     for node in graph.nodes:
-        steps.extend(_lower(node, opset, values))
+        steps.extend(_lower(node, opset, values, kept))
     missing = [info.name for info in graph.outputs if info.name not in values]
     if missing:
         raise ModelError(f"graph: outputs must be made by a node, got {', '.join(missing)}")
     return Program(tuple(steps), values, tuple(info.name for info in graph.outputs))
 
 
-def _lower(node: Node, opset: int, values: dict[Name, Value]) -> list[Lowered]:
-    """The steps of one node; its outputs enter `values`."""
+def _lower(node: Node, opset: int, values: dict[Name, Value], kept: Set[str]) -> list[Lowered]:
+    """The steps of one node; its outputs enter `values`, those that are another value under a new name as that value.
+
+    kept: names that must stay, the graph's outputs.
+    """
     inputs = tuple(values[name] if name else None for name in node.inputs)
-    check_types(node, opset, [None if value is None else value.dtype for value in inputs])
+    check_ranks(node, [None if value is None else value.shape for value in inputs])
     if node.operator in HOST_OPS and _host_knows(node, inputs):
         arrays = [_array(node, value) for value in inputs]
         for name, array in zip(node.outputs, run_host(node, arrays, opset), strict=False):
@@ -69,18 +73,25 @@ def _lower(node: Node, opset: int, values: dict[Name, Value]) -> list[Lowered]:
         if node.label in str(error):
             raise
         raise type(error)(f"{node.label}: {error}") from error
-    kept: list[Lowered] = []
+    lowered: list[Lowered] = []
     for step in steps:
         if isinstance(step, Alias):
-            source = values[step.source].array
-            target = step.target if source is None else _known(step.target, source)
+            source = values[step.source]
+            if source.array is None and _is_same(source, step.target) and step.target.name not in kept:
+                values[step.target.name] = source
+                continue
+            target = step.target if source.array is None else _known(step.target, source.array)
             values[target.name] = target
-            if source is not None:
+            if source.array is not None:
                 continue
         else:
             values.update({value.name: value for value in step.writes.values()})
-        kept.append(step)
-    return kept
+        lowered.append(step)
+    return lowered
+
+
+def _is_same(source: Value, target: Value) -> bool:
+    return (source.dtype, source.shape) == (target.dtype, target.shape) and target.array is None
 
 
 def _known(target: Value, source: Array) -> Value:

@@ -17,8 +17,9 @@ from typing import Any, ParamSpec, TypeAlias, TypeVar
 import numpy as np
 
 from ..device import Device, wait
-from ..errors import DeviceError, DeviceLostError, FeedError, KernelShapeError, UnsupportedError
+from ..errors import DeviceError, DeviceLostError, FeedError, KernelShapeError, ModelError, UnsupportedError
 from ..graph.compiled import Weights, record_program
+from ..graph.element_types import check_nodes
 from ..graph.fusion import fuse
 from ..graph.lowering import HostValueNeeded, Name, Value, storage
 from ..graph.memory import roots
@@ -87,9 +88,11 @@ async def run_nodes(nodes: Sequence[Node], inputs: Mapping[str, Input], outputs:
 
 @contextmanager
 def _naming(op: str) -> Iterator[None]:
-    """Errors about shapes and types say which operation they are about."""
+    """Errors about shapes and types say which operation they are about; no model file is to blame here."""
     try:
         yield
+    except ModelError as error:
+        raise KernelShapeError(str(error)) from error
     except (FeedError, KernelShapeError, UnsupportedError) as error:
         if op.lower() in str(error).lower():
             raise
@@ -158,7 +161,9 @@ def _node_key(node: Node) -> tuple[object, ...]:
 
 def _graph(nodes: Sequence[Node], inputs: Mapping[str, Array | Tensor], outputs: Sequence[str]) -> Graph:
     infos = tuple(ValueInfo(name, str(value.dtype), (None,) * len(value.shape)) for name, value in inputs.items())
-    return Graph("ops", tuple(nodes), {}, infos, tuple(ValueInfo(name, None, None) for name in outputs))
+    graph = Graph("ops", tuple(nodes), {}, infos, tuple(ValueInfo(name, None, None) for name in outputs))
+    check_nodes(graph, OPSET)
+    return graph
 
 
 async def _run_tensors(

@@ -59,7 +59,6 @@ _BINARIES = {
     "LessOrEqual": "less_or_equal",
     "GreaterOrEqual": "greater_or_equal",
 }
-_LOGIC = frozenset({"not", "and", "or", "xor"})
 _VARIADICS = {"Max": "max", "Min": "min", "Sum": "add", "Mean": "add"}
 
 
@@ -73,14 +72,6 @@ def words(x: Value) -> DType:
     return x.stored
 
 
-def check_kind(kind: str, *operands: Value) -> None:
-    """Raise KernelShapeError for arithmetic on booleans, held as 0 and 1 of uint32, or logic on numbers."""
-    logic = kind in _LOGIC
-    for operand in operands:
-        if kind != "equal" and (operand.dtype == "bool") != logic:
-            raise KernelShapeError(f"{kind}: operands must be {'bool' if logic else 'numbers'}, got {operand.dtype}")
-
-
 def unary(node: NodeView) -> list[Lowered]:
     """The operators of one input."""
     kind, attributes = _UNARIES[node.node.operator]
@@ -91,7 +82,6 @@ def unary(node: NodeView) -> list[Lowered]:
 
 def unary_step(kind: str, x: Value, y: Value, alpha: float | None = None, beta: float | None = None) -> Step:
     """The step y = kind(x)."""
-    check_kind(kind, x)
     problem = UnaryProblem(kind, math.prod(x.shape), alpha, beta, words(x))
     return Step(UNARY, problem, {"x": x.name}, {"y": y})
 
@@ -147,7 +137,6 @@ def binary(node: NodeView) -> list[Lowered]:
 
 def binary_step(kind: str, a: Value, b: Value, y: Value) -> Step:
     """The step y = kind(a, b); y's shape must be what a and b broadcast to."""
-    check_kind(kind, a, b)
     problem = BinaryProblem(kind, a.shape, b.shape, dtype=words(a))
     if a.stored != b.stored or problem.output_shape != y.shape:
         raise KernelShapeError(
@@ -206,8 +195,6 @@ def variadic(node: NodeView) -> list[Lowered]:
 def where(node: NodeView) -> list[Lowered]:
     """Where-16."""
     condition, a, b = (node.required(index) for index in range(3))
-    if a.stored != b.stored:
-        raise KernelShapeError(f"{node.node.label}: X and Y must be of one type, got {a.dtype} and {b.dtype}")
     problem = WhereProblem(condition.shape, a.shape, b.shape, words(a))
     reads = {"condition": condition.name, "a": a.name, "b": b.name}
     return [Step(WHERE, problem, reads, {"y": node.output(0, problem.output_shape, a.dtype)})]

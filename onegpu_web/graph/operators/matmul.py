@@ -47,13 +47,10 @@ def gemm(node: NodeView) -> list[Lowered]:
 
 
 def _check(node: NodeView, inner: int, other: int) -> None:
-    """Raise KernelShapeError unless the operands fit together and are of one type."""
-    values = [value for value in node.inputs if value is not None]
-    if inner != other or any(value.stored != values[0].stored for value in values):
-        raise KernelShapeError(
-            f"{node.node.label}: operands must be of one type and agree along k, got "
-            + " and ".join(f"{value.dtype} {value.shape}" for value in values)
-        )
+    """Raise KernelShapeError unless the operands fit together."""
+    if inner != other:
+        shapes = " and ".join(str(node.required(index).shape) for index in range(2))
+        raise KernelShapeError(f"{node.node.label}: operands must agree along k, got {shapes}")
 
 
 HANDLERS: dict[str, Handler] = {"MatMul": matmul, "Gemm": gemm}

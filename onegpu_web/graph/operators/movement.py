@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from ...dtypes import INT32
-from ...errors import KernelShapeError, UnsupportedError
+from ...errors import KernelShapeError
 from ...kernels.cast import FAMILY as CAST
 from ...kernels.copy import CONCAT
 from ...kernels.copy import FAMILY as COPY
@@ -66,9 +65,7 @@ def concat(node: NodeView) -> list[Lowered]:
     """Concat-13."""
     values = [node.required(index) for index in range(len(node.inputs))]
     first = values[0]
-    if any(value.dtype != first.dtype for value in values):
-        raise KernelShapeError(f"{node.node.label}: inputs must be of one type, got {[v.dtype for v in values]}")
-    problem = ConcatProblem(tuple(v.shape for v in values), node.node.get_int("axis", 1), first.stored)
+    problem = ConcatProblem(tuple(v.shape for v in values), node.node.get_int("axis", 0), first.stored)
     y = node.output(0, problem.output_shape, first.dtype)
     if len(values) == 1:
         return [Alias(first.name, y)]
@@ -167,8 +164,6 @@ def gather(node: NodeView) -> list[Lowered]:
         at = check_axis(node.node.label, "indices", int(indices.array.reshape(())), x.shape[axis])
         wanted = [(at, 1, 1) if i == axis else (0, size, 1) for i, size in enumerate(x.shape)]
         return [_copy(x, y, slice_axes(x.shape, wanted, words(x)))]
-    if indices.stored is not INT32:
-        raise UnsupportedError(f"{node.node.label}: indices must be int32 or int64, got {indices.dtype}")
     return [Step(GATHER, problem, {"x": x.name, "indices": indices.name}, {"y": y})]
 
 

@@ -87,14 +87,15 @@ def layer_normalization(node: NodeView) -> list[Lowered]:
 
 
 def _statistics(node: NodeView, axes: tuple[int, ...], epsilon: float) -> list[Lowered]:
-    """The mean over axes and 1 / sqrt(variance + epsilon), as outputs 1 and 2."""
-    x = node.required(0)
+    """The mean over axes and 1 / sqrt(variance + epsilon), as outputs 1 and 2: of float32, as ONNX has them."""
+    steps: list[Lowered] = []
+    x = _widened(node, steps, "wide", node.required(0))
     shape = tuple(1 if axis in axes else size for axis, size in enumerate(x.shape))
     outputs = (*node.outputs, "", "")
     mean = node.output(1, shape, x.dtype) if outputs[1] else node.temporary("mean", shape, x.dtype)
     away = node.temporary("away", x.shape, x.dtype)
     squares, variance, deviation = (node.temporary(n, shape, x.dtype) for n in ("squares", "variance", "deviation"))
-    steps: list[Lowered] = [reduce_step("mean", x, axes, True, mean)]
+    steps.append(reduce_step("mean", x, axes, True, mean))
     if outputs[2]:
         steps += [
             binary_step("sub", x, mean, away),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from ...errors import ModelError
 from ...kernels import pool as pool_kernels
 from ...kernels import pool_global
 from ...problems.pool import GlobalPoolProblem, PoolProblem
@@ -23,9 +22,7 @@ def pool(node: NodeView) -> list[Lowered]:
 
     A window as large as the input is a global pool, whose kernels do not leave a plane to one thread.
     """
-    x, kernel_shape = node.required(0), node.node.get_ints("kernel_shape")
-    if kernel_shape is None:
-        raise ModelError(f"{node.node.label}: kernel_shape must be there")
+    x, kernel_shape = node.required(0), node.node.get_ints("kernel_shape") or ()
     auto_pad = node.node.get_str("auto_pad", "NOTSET")
     indices = len(node.outputs) > 1 and node.outputs[1] != ""
     problem = PoolProblem(

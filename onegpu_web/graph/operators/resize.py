@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...dtypes import FLOAT16, FLOAT32
-from ...errors import KernelShapeError, UnsupportedError
+from ...errors import UnsupportedError
 from ...kernels.resize import FAMILY
 from ...problems.resize import ResizeProblem
 from ..lowering import Lowered, NodeView, Step
@@ -66,11 +66,7 @@ def _step(node: NodeView, problem: ResizeProblem) -> list[Lowered]:
 def _floats(node: NodeView, index: int) -> tuple[float, ...]:
     """Input `index`, a list of numbers that the host knows; () where it is left out or empty."""
     known = node.known(index)
-    if known is None:
-        return ()
-    if known.ndim != 1:
-        raise KernelShapeError(f"{node.node.label}: input {index} must have one axis, got shape {known.shape}")
-    return tuple(float(value) for value in known)
+    return () if known is None else tuple(float(value) for value in known)
 
 
 HANDLERS = {"Resize": resize, "Upsample": upsample}

@@ -14,9 +14,9 @@ from ..lowering import Lowered, NodeView, Step
 
 def max_unpool(node: NodeView) -> list[Lowered]:
     """MaxUnpool-22: x, indices (int64), and output_shape where it is given."""
-    x, indices, kernel_shape = node.required(0), node.required(1), node.node.get_ints("kernel_shape")
-    if kernel_shape is None or indices.shape != x.shape:
-        raise ModelError(f"{node.node.label}: kernel_shape must be there and I of X's shape, got {indices.shape}")
+    x, indices, kernel_shape = node.required(0), node.required(1), node.node.get_ints("kernel_shape") or ()
+    if indices.shape != x.shape:
+        raise ModelError(f"{node.node.label}: I must be of X's shape {x.shape}, got {indices.shape}")
     problem = MaxUnpoolProblem(
         x.shape,
         kernel_shape,

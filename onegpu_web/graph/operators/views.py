@@ -75,7 +75,7 @@ def unsqueeze(node: NodeView) -> list[Lowered]:
     """Unsqueeze-21: axes of size 1 come in at their positions in the result."""
     shape = list(node.required(0).shape)
     given = node.known(1) if node.input(1) is not None else node.node.get_ints("axes")
-    axes = _axes(node, len(shape) + len(given if given is not None else ()))
+    axes = _axes(node, len(shape) + (0 if given is None else np.size(given)))
     for axis in sorted(axes or ()):
         shape.insert(axis, 1)
     return [_view(node, tuple(shape))]
