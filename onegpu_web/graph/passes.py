@@ -6,7 +6,7 @@ names of graph inputs and outputs, and results up to the rounding of folded weig
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
@@ -55,12 +55,17 @@ def find_unsupported(graph: Graph, supported: Mapping[str, object]) -> list[str]
 
     Keys are Node.operator: "Conv", or "onegpu.Silu" with a domain.
     """
-    missing: dict[str, list[Node]] = {}
-    for node in graph.nodes:
-        if node.operator not in supported:
-            missing.setdefault(node.operator, []).append(node)
+    return grouped([(node.operator, "", node) for node in graph.nodes if node.operator not in supported])
+
+
+def grouped(lines: Sequence[tuple[str, str, Node]]) -> list[str]:
+    """A line for each operator among (operator, reason, node): how many nodes, one of them, and its reason."""
+    found: dict[str, list[tuple[str, Node]]] = {}
+    for operator, reason, node in lines:
+        found.setdefault(operator, []).append((reason, node))
     return [
         f"{operator}: {len(nodes)} node{'s' if len(nodes) > 1 else ''}, "
-        f"{'such as' if len(nodes) > 1 else 'which is'} '{nodes[0].name or nodes[0].outputs[0]}'"
-        for operator, nodes in sorted(missing.items())
+        f"{'such as' if len(nodes) > 1 else 'which is'} '{nodes[0][1].name or nodes[0][1].outputs[0]}'"
+        + (f" ({nodes[0][0]})" if nodes[0][0] else "")
+        for operator, nodes in sorted(found.items())
     ]

@@ -13,11 +13,10 @@ from ..errors import DeviceError, ModelError, UnsupportedError, host_memory
 from .compiled import Compiled, Weights, compile_program
 from .feeds import NodeArg, cache_key, check_feeds, check_output_names, input_values, node_arg
 from .fusion import fuse
-from .host import HOST_OPS
-from .lowering import HostValueNeeded, Value, storage
+from .lowering import HostValueNeeded, Value
+from .missing import find_missing
 from .model import Array, Model
-from .operators import HANDLERS
-from .passes import find_unsupported, simplify
+from .passes import simplify
 from .reader import read_model
 from .source import Progress, Source, read_source
 from .specialise import Program, host_inputs, specialise
@@ -48,7 +47,6 @@ class InferenceSession:
         self._owns_device = owns_device
         self._opset = model.opset
         _refuse_unsupported(model)
-        _refuse_inputs(model)
         self._graph = simplify(model.graph, model.opset)
         self._weights = Weights(device, self._graph.initializers)
         self._host: frozenset[str] = frozenset()
@@ -212,19 +210,8 @@ class InferenceSession:
         return fuse(specialise(self._graph, self._opset, values)), values
 
 
-def _refuse_inputs(model: Model) -> None:
-    """Raise UnsupportedError for an input that is no tensor, or of elements that the GPU cannot hold."""
-    for info in model.graph.inputs:
-        if info.dtype is None:
-            raise UnsupportedError(f"input '{info.name}' must be a tensor of declared elements, got another type")
-        try:
-            storage(info.dtype)
-        except UnsupportedError as error:
-            raise UnsupportedError(f"input '{info.name}': {error}") from error
-
-
 def _refuse_unsupported(model: Model) -> None:
-    """Raise UnsupportedError with every operator that is neither a kernel nor host arithmetic."""
-    missing = find_unsupported(model.graph, {**HOST_OPS, **HANDLERS})
+    """Raise UnsupportedError with everything that is missing, so that one attempt shows the whole gap."""
+    missing = find_missing(model.graph, model.opset)
     if missing:
-        raise UnsupportedError("the model has operators that are not there:", missing)
+        raise UnsupportedError("the model has operators or types that are not there:", missing)

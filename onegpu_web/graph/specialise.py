@@ -15,8 +15,8 @@ from .operators import HANDLERS
 from .parameters import check_ranks
 
 # Their result is known once the input's shape is, whatever its values.
-_OF_SHAPE_ALONE = frozenset({"Shape", "Size"})
-_HOST_INPUT_ELEMENTS = 65_536
+OF_SHAPE_ALONE = frozenset({"Shape", "Size"})
+HOST_INPUT_ELEMENTS = 65_536
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,13 +100,13 @@ def _known(target: Value, source: Array) -> Value:
 
 
 def _host_knows(node: Node, inputs: tuple[Value | None, ...]) -> bool:
-    if node.op_type in _OF_SHAPE_ALONE:
+    if node.op_type in OF_SHAPE_ALONE:
         return True
     return all(value is None or value.array is not None for value in inputs)
 
 
 def _array(node: Node, value: Value | None) -> Array | None:
-    if value is None or value.array is not None or node.op_type not in _OF_SHAPE_ALONE:
+    if value is None or value.array is not None or node.op_type not in OF_SHAPE_ALONE:
         return None if value is None else value.array
     return np.broadcast_to(np.zeros((), np.float32), value.shape)  # only its shape is looked at
 
@@ -123,11 +123,11 @@ def host_inputs(graph: Graph, name: str, inputs: Mapping[str, Value]) -> set[str
         current = todo.pop()
         if current in inputs:
             found.add(current)
-        elif current in makers and makers[current].op_type not in _OF_SHAPE_ALONE:
+        elif current in makers and makers[current].op_type not in OF_SHAPE_ALONE:
             new = node_reads(makers[current]) - seen
             seen |= new
             todo.extend(new)
-    large = [n for n in found if np.prod(inputs[n].shape, dtype=np.int64) > _HOST_INPUT_ELEMENTS]
+    large = [n for n in found if np.prod(inputs[n].shape, dtype=np.int64) > HOST_INPUT_ELEMENTS]
     if large or not found:
         raise UnsupportedError(f"shapes depend on the values of '{name}', which only the GPU computes")
     return found
