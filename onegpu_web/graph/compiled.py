@@ -10,6 +10,7 @@ import numpy as np
 from ..device import Buffer, Device, LoadedPlan
 from ..errors import FeedError
 from ..plan import Operand, Recorder, Role
+from .integers import Check
 from .lowering import Name, Step, Value, storage
 from .memory import record, roots
 from .model import Array
@@ -22,9 +23,14 @@ def to_storage(name: str, array: Array) -> Array:
     Raises: FeedError for 64-bit integers that 32 bits cannot hold.
     """
     stored = np.dtype(storage(str(array.dtype)).name)
-    if array.dtype == np.int64 and array.size and (array.max() > 2**31 - 1 or array.min() < -(2**31)):
+    if array.dtype == np.int64 and array.size and not fits_32_bits(array):
         raise FeedError(f"{name}: int64 values must fit 32 bits on the GPU, got {array.min()} to {array.max()}")
     return np.ascontiguousarray(array, dtype=stored)
+
+
+def fits_32_bits(array: Array) -> bool:
+    """Whether int32 holds every element of an array that has some."""
+    return bool(array.min() >= -(2**31) and array.max() <= 2**31 - 1)
 
 
 class Weights:
@@ -60,24 +66,34 @@ class Compiled:
     """A loaded plan with the values that it takes and gives.
 
     fed: inputs to upload, in order. outputs: all of the graph's, in order; read: those that the plan
-    reads back (the others the host knows). users: runs in flight, which the session counts.
+    reads back (the others the host knows). checks: read back behind them. users: runs in flight, which the session
+    counts.
     """
 
     loaded: LoadedPlan
     fed: tuple[str, ...]
     outputs: tuple[Value, ...]
     read: tuple[int, ...]
+    checks: tuple[Check, ...] = ()
     users: int = 0
 
     async def run(self, feeds: Mapping[str, Array]) -> list[Array]:
-        """All outputs of the graph, in order."""
+        """All outputs of the graph, in order. Raises: UnsupportedError where a check does not hold."""
         uploads = [to_storage(name, feeds[name]) for name in self.fed]
         results: list[Array] = [_known(value) for value in self.outputs]
         raw = [np.empty(self.outputs[i].shape, self.outputs[i].stored.name) for i in self.read]
-        await self.loaded.run([_flat(array) for array in uploads], [_flat(array) for array in raw])
+        numbers = check_arrays(self.checks)
+        await self.loaded.run([_flat(array) for array in uploads], [_flat(array) for array in (*raw, *numbers)])
+        for check, number in zip(self.checks, numbers, strict=True):
+            check.hold(number.item())
         for index, array in zip(self.read, raw, strict=True):
             results[index] = array.astype(self.outputs[index].dtype, copy=False)
         return results
+
+
+def check_arrays(checks: Sequence[Check]) -> list[Array]:
+    """Where a run's checks are read to."""
+    return [np.empty(1, check.value.stored.name) for check in checks]
 
 
 def _flat(array: Array) -> Array:
@@ -100,7 +116,8 @@ def record_program(
                 value = program.values[name]
                 if value.array is not None and name not in given:
                     given[name] = weights.operand(name, value.array, recorder)
-    kept = [name for name in program.outputs if program.values[name].array is None]
+    kept: list[Name] = [name for name in program.outputs if program.values[name].array is None]
+    kept += [check.value.name for check in program.checks]
     held = record(recorder, program.steps, given, kept)
     return {name: held[root.get(name, name)] for name in kept}
 
@@ -117,7 +134,16 @@ async def compile_program(device: Device, program: Program, inputs: Sequence[Val
     read = tuple(i for i, value in enumerate(outputs) if value.array is None)
     for index in read:
         recorder.readback(held[outputs[index].name], _bytes(outputs[index]))
-    return Compiled(await device.load(recorder.finish()), tuple(str(v.name) for v in fed), outputs, read)
+    read_checks(recorder, program, held)
+    return Compiled(
+        await device.load(recorder.finish()), tuple(str(v.name) for v in fed), outputs, read, program.checks
+    )
+
+
+def read_checks(recorder: Recorder, program: Program, held: Mapping[Name, Operand]) -> None:
+    """Read back each check's number, in order."""
+    for check in program.checks:
+        recorder.readback(held[check.value.name], check.value.stored.size_bytes)
 
 
 def _bytes(value: Value) -> int:

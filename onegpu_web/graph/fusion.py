@@ -43,7 +43,7 @@ class _State:
 
     @classmethod
     def of(cls, program: Program) -> _State:
-        reads: Counter[Name] = Counter(program.outputs)
+        reads: Counter[Name] = Counter([*program.outputs, *(check.value.name for check in program.checks)])
         makers: dict[Name, int] = {}
         for index, step in enumerate(program.steps):
             if isinstance(step, Alias):

@@ -45,7 +45,7 @@ def roots(steps: Sequence[Lowered]) -> dict[Name, Name]:
     return found
 
 
-def last_reads(steps: Sequence[Lowered], root: Mapping[Name, Name], kept: Sequence[str]) -> dict[int, set[Name]]:
+def last_reads(steps: Sequence[Lowered], root: Mapping[Name, Name], kept: Sequence[Name]) -> dict[int, set[Name]]:
     """For each step index the values that nobody reads after it; `kept` values are never let go."""
     last: dict[Name, int] = {}
     for index, step in enumerate(steps):
@@ -61,7 +61,7 @@ def last_reads(steps: Sequence[Lowered], root: Mapping[Name, Name], kept: Sequen
 
 
 def record(
-    recorder: Recorder, steps: Sequence[Lowered], given: Mapping[Name, Operand], kept: Sequence[str]
+    recorder: Recorder, steps: Sequence[Lowered], given: Mapping[Name, Operand], kept: Sequence[Name]
 ) -> dict[Name, Operand]:
     """Record all steps in order.
 

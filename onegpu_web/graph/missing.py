@@ -6,10 +6,13 @@ else is data, which only the GPU has.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from math import prod
 
+import numpy as np
+
 from ..errors import UnsupportedError
+from .compiled import fits_32_bits
 from .element_types import element_types
 from .host import HOST_OPS
 from .lowering import storage
@@ -51,18 +54,32 @@ def find_missing(graph: Graph, opset: int) -> list[str]:
     known = _sources(graph)
     infos = {info.name: info for info in graph.inputs}
     lines: list[tuple[str, str, Node]] = []
-    looked: set[str] = set()
     for node in graph.nodes:
-        for index in _needed(node):
-            source = known.get(node.inputs[index])
-            reason = _refused(node, index, source, infos)
-            if reason is not None:
-                lines.append((node.operator, reason, node))
-                break
-            looked |= source or set()
-    for node, operator in _of_other_types(graph, opset, known, looked):
-        lines.append((operator, "", node))
+        reasons = (_refused(node, index, known.get(node.inputs[index]), infos) for index in _needed(node))
+        reason = next(filter(None, reasons), None)
+        if reason is not None:
+            lines.append((node.operator, reason, node))
+    lines += _of_other_types(graph, opset, known)
     return found + grouped(lines)
+
+
+def find_wide(graph: Graph) -> list[str]:
+    """A line for every operator that would compute with 64-bit constants that 32 bits do not hold.
+
+    graph: simplified, so that all constants are there. Bounds of a Clip may lie beyond every value.
+    """
+    known = _sources(graph)
+    lines = []
+    for node in _on_gpu(graph, known):
+        if node.operator == "Clip":
+            continue
+        parameters = () if node.operator == "Pad" else known_inputs(node)
+        for index, name in enumerate(node.inputs):
+            array = graph.initializers.get(name)
+            wide = array is not None and array.dtype == np.int64 and array.size and not fits_32_bits(array)
+            if wide and index not in parameters:
+                lines.append((node.operator, f"'{name}' has integers that 32 bits do not hold", node))
+    return grouped(lines)
 
 
 def _is_stored(dtype: str) -> bool:
@@ -113,24 +130,31 @@ def _refused(node: Node, index: int, source: frozenset[str] | None, infos: Mappi
     return None
 
 
-def _of_other_types(graph: Graph, opset: int, known: Sources, looked: set[str]) -> list[tuple[Node, str]]:
+def _on_gpu(graph: Graph, known: Sources) -> Iterator[Node]:
+    """The nodes that kernels compute: all with one but what the host knows, or will since it looks at inputs."""
+    needed = (known.get(node.inputs[index]) for node in graph.nodes for index in _needed(node))
+    looked = frozenset().union(*(source for source in needed if source is not None))
+    for node in graph.nodes:
+        sources = [known.get(name) for name in node.outputs if name]
+        if node.operator in HANDLERS and not all(source is not None and source <= looked for source in sources):
+            yield node
+
+
+def _of_other_types(graph: Graph, opset: int, known: Sources) -> list[tuple[str, str, Node]]:
     """Nodes that the GPU would compute on elements that their kernels do not take, each with what to call it."""
     types = element_types(graph, opset)
     found = []
-    for node in graph.nodes:
-        form = signature(node.operator, opset)
-        results = [known.get(name) for name in node.outputs if name]
-        by_host = all(source is not None and source <= looked for source in results)
-        if form is None or node.operator not in HANDLERS or by_host:
+    for node in _on_gpu(graph, known):
+        if signature(node.operator, opset) is None:
             continue
-        parameters = known_inputs(node) or ()
+        parameters = known_inputs(node)
         operands = [n for i, n in enumerate(node.inputs) if n and i not in parameters and not _is_roi(node, i)]
         made = types.get(node.outputs[0])
         wrong = next((t for n in operands if (t := types.get(n)) is not None and t not in _taken(node)), None)
         if wrong is not None:
-            found.append((node, f"{node.operator} of {wrong}"))
+            found.append((f"{node.operator} of {wrong}", _rule(node, wrong), node))
         elif node.op_type in ("Cast", "CastLike") and made not in _WORDS | {types.get(node.inputs[0]), None}:
-            found.append((node, f"{node.operator} to {made}"))
+            found.append((f"{node.operator} to {made}", "", node))
     return found
 
 
@@ -144,3 +168,10 @@ def _taken(node: Node) -> frozenset[str]:
     if node.op_type in ("Resize", "Upsample") and node.attributes.get("mode", "nearest") != "nearest":
         return _FLOATS
     return _TYPES.get(node.operator, _WORDS)
+
+
+def _rule(node: Node, wrong: str) -> str:
+    mode = node.get_str("mode", "nearest")
+    if node.op_type in ("Resize", "Upsample") and mode != "nearest":
+        return f"mode {mode} must be of floats, got {wrong}"
+    return f"kernels take {', '.join(sorted(_taken(node)))}"

@@ -14,7 +14,7 @@ from .compiled import Compiled, Weights, compile_program
 from .feeds import NodeArg, cache_key, check_feeds, check_output_names, input_values, node_arg
 from .fusion import fuse
 from .lowering import HostValueNeeded, Value
-from .missing import find_missing
+from .missing import find_missing, find_wide
 from .model import Array, Model
 from .passes import simplify
 from .reader import read_model
@@ -46,8 +46,9 @@ class InferenceSession:
         """GPU time of the last run, None where the device has no timestamp-query."""
         self._owns_device = owns_device
         self._opset = model.opset
-        _refuse_unsupported(model)
+        _refuse(find_missing(model.graph, model.opset))
         self._graph = simplify(model.graph, model.opset)
+        _refuse(find_wide(self._graph))
         self._weights = Weights(device, self._graph.initializers)
         self._host: frozenset[str] = frozenset()
         self._plans: OrderedDict[tuple[object, ...], Compiled] = OrderedDict()
@@ -210,8 +211,7 @@ class InferenceSession:
         return fuse(specialise(self._graph, self._opset, values)), values
 
 
-def _refuse_unsupported(model: Model) -> None:
+def _refuse(missing: list[str]) -> None:
     """Raise UnsupportedError with everything that is missing, so that one attempt shows the whole gap."""
-    missing = find_missing(model.graph, model.opset)
     if missing:
         raise UnsupportedError("the model has operators or types that are not there:", missing)

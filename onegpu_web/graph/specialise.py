@@ -9,10 +9,12 @@ import numpy as np
 
 from ..errors import KernelShapeError, ModelError, UnsupportedError
 from .host import HOST_OPS, run_host
-from .lowering import Alias, HostValueNeeded, Lowered, Name, NodeView, Value
+from .integers import Check, guard
+from .lowering import Alias, HostValueNeeded, Lowered, Name, NodeView, Step, Value
 from .model import Array, Graph, Node, node_reads
 from .operators import HANDLERS
 from .parameters import check_ranks
+from .spans import Span
 
 # Their result is known once the input's shape is, whatever its values.
 OF_SHAPE_ALONE = frozenset({"Shape", "Size"})
@@ -21,11 +23,12 @@ HOST_INPUT_ELEMENTS = 65_536
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """Steps in an order that runs; values by name; the graph's outputs as it names them."""
+    """Steps in an order that runs; values by name; the graph's outputs as it names them; what a run must hold true."""
 
     steps: tuple[Lowered, ...]
     values: Mapping[Name, Value]
     outputs: tuple[str, ...]
+    checks: tuple[Check, ...] = ()
 
 
 def specialise(graph: Graph, opset: int, inputs: Mapping[str, Value]) -> Program:
@@ -40,12 +43,30 @@ def specialise(graph: Graph, opset: int, inputs: Mapping[str, Value]) -> Program
         values[name] = Value(name, str(array.dtype), array.shape, array)
     steps: list[Lowered] = []
     kept = {info.name for info in graph.outputs}
+    spans: dict[Name, Span] = {}
+    checks: list[Check] = []
     for node in graph.nodes:
-        steps.extend(_lower(node, opset, values, kept))
+        lowered = _lower(node, opset, values, kept)
+        steps.extend(lowered)
+        if lowered:
+            more, found = _guarded(node, opset, values, spans)
+            steps.extend(more)
+            checks.extend(found)
     missing = [info.name for info in graph.outputs if info.name not in values]
     if missing:
         raise ModelError(f"graph: outputs must be made by a node, got {', '.join(missing)}")
-    return Program(tuple(steps), values, tuple(info.name for info in graph.outputs))
+    return Program(tuple(steps), values, tuple(info.name for info in graph.outputs), tuple(checks))
+
+
+def _guarded(
+    node: Node, opset: int, values: dict[Name, Value], spans: dict[Name, Span]
+) -> tuple[list[Lowered], list[Check]]:
+    """What must run beside a node so that no int64 leaves 32 bits unnoticed."""
+    made = {i: values[name] for i, name in enumerate(node.outputs) if name and values[name].array is None}
+    view = NodeView(node, opset, tuple(values[name] if name else None for name in node.inputs))
+    steps, checks = guard(view, made, spans)
+    values.update({value.name: value for step in steps if isinstance(step, Step) for value in step.writes.values()})
+    return steps, checks
 
 
 def _lower(node: Node, opset: int, values: dict[Name, Value], kept: Set[str]) -> list[Lowered]:

@@ -18,7 +18,7 @@ import numpy as np
 
 from ..device import Device, wait
 from ..errors import DeviceError, DeviceLostError, FeedError, KernelShapeError, ModelError, UnsupportedError
-from ..graph.compiled import Weights, record_program
+from ..graph.compiled import Weights, check_arrays, read_checks, record_program
 from ..graph.element_types import check_nodes
 from ..graph.fusion import fuse
 from ..graph.lowering import HostValueNeeded, Name, Value, storage
@@ -181,10 +181,13 @@ async def _run_tensors(
     recorder = Recorder(device.caps)
     operands: dict[Name, Operand] = {name: tensor.buffer for name, tensor in tensors.items()}
     operands |= {root.get(name, name): tensor.buffer for name, tensor in zip(outputs, results, strict=True)}
-    record_program(recorder, program, operands, Weights(device, {}))
+    read_checks(recorder, program, record_program(recorder, program, operands, Weights(device, {})))
+    numbers = check_arrays(program.checks)
     loaded = await device.load(recorder.finish())
     try:
-        await loaded.run([], [])
+        await loaded.run([], [number.view(np.uint8) for number in numbers])
+        for check, number in zip(program.checks, numbers, strict=True):
+            check.hold(number.item())
     finally:
         loaded.destroy()
         for name in host:

@@ -28,7 +28,7 @@ _REDUCTIONS = {
 
 def reduction(node: NodeView) -> list[Lowered]:
     """ReduceSum-13, ReduceMean-18 and their like: axes as an attribute or an input; none means all."""
-    x, axes = node.required(0), _axes(node)
+    x, axes = node.required(0), reduced_axes(node)
     if axes is None:
         return [Alias(x.name, node.output(0, x.shape, x.dtype))]
     keepdims, kind = node.node.get_int("keepdims", 1) != 0, _REDUCTIONS[node.op_type]
@@ -47,7 +47,7 @@ def reduce_step(kind: str, x: Value, axes: tuple[int, ...], keepdims: bool, y: V
 
 def log_sum_exp(node: NodeView) -> list[Lowered]:
     """ReduceLogSumExp-18: from the largest element, so that nothing overflows."""
-    x, axes = node.required(0), _axes(node)
+    x, axes = node.required(0), reduced_axes(node)
     if axes is None:
         return [Alias(x.name, node.output(0, x.shape, x.dtype))]
     most = reduce_step("max", x, axes, True).problem.output_shape
@@ -71,7 +71,7 @@ def _without(shape: tuple[int, ...], axes: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(size for axis, size in enumerate(shape) if axis not in gone)
 
 
-def _axes(node: NodeView) -> tuple[int, ...] | None:
+def reduced_axes(node: NodeView) -> tuple[int, ...] | None:
     """The axes to reduce; None where noop_with_empty_axes leaves x as it is."""
     known = node.known(1)
     given = node.node.get_ints("axes") if known is None else tuple(int(v) for v in known.reshape(-1))
