@@ -68,7 +68,7 @@ def build_site(dest: Path) -> Path:
         (dest / file.folder).mkdir(exist_ok=True)
         shutil.copyfile(cache.path(file.name), dest / file.folder / file.name)
     (dest / "licences.json").write_text(json.dumps(catalog.licences(), indent=1), encoding="utf-8")
-    pyodide.write_distribution(dest / "pyodide", wheel.wheel())
+    pyodide.write_distribution(dest / "pyodide", wheel.page_wheel())
     if wheel.in_checkout():
         wheel.pack_testing(dest / "testing.zip")  # for bench.html
     return dest

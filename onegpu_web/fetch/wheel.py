@@ -1,4 +1,4 @@
-"""Our own wheel, for the page to load: built from a checkout when its sources changed, packed again elsewhere."""
+"""Our own wheel, whole and as pages load it: built from a checkout when its sources changed, packed again elsewhere."""
 
 from __future__ import annotations
 
@@ -18,6 +18,8 @@ _DISTRIBUTION = "onegpu-web"
 _SOURCES = ("onegpu_web", "wgsl", "web", "demo", "pyproject.toml", "README.md", "LICENSE")
 # What pip adds on installing, and RECORD, which is written anew.
 _NOT_PACKED = ("RECORD", "INSTALLER", "REQUESTED", "direct_url.json")
+# What only a desktop uses. A page would load 40 KB of it for nothing.
+_NOT_IN_PAGES = ("onegpu_web/fetch/", "onegpu_web/cli/", "onegpu_web/__main__.py")
 _EPOCH = (2020, 2, 2, 0, 0, 0)
 
 
@@ -31,6 +33,21 @@ def wheel() -> Path:
     if (checkout / "pyproject.toml").is_file():
         return _built(checkout)
     return pack_installed(cache.root() / "wheel")
+
+
+def page_wheel() -> Path:
+    """The wheel as a page loads it: without the command line and what fetches and serves."""
+    whole = wheel()
+    target = whole.parent / "page" / whole.name
+    if target.is_file() and target.stat().st_mtime_ns >= whole.stat().st_mtime_ns:
+        return target
+    with zipfile.ZipFile(whole) as archive:
+        (record,) = (name for name in archive.namelist() if name.endswith(".dist-info/RECORD"))
+        kept = [name for name in archive.namelist() if name != record and not name.startswith(_NOT_IN_PAGES)]
+        members = {name: archive.read(name) for name in kept}
+    target.parent.mkdir(exist_ok=True)
+    _write_wheel(target, members, record)
+    return target
 
 
 def _built(checkout: Path) -> Path:
