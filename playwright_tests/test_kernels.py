@@ -7,13 +7,13 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Playwright
 
-from onegpu_web.testing.cases import TABLES
+from onegpu_web.testing.cases import TABLES, table
 
 from .browser import Faults, Python, launch
 
 RUN_TABLE = """
     from onegpu_web.device import request_device
-    from onegpu_web.testing.runner import run_table
+    from onegpu_web.testing.runner import LEFT_OUT, run_table
 
     device = await request_device(limits={})
     try:
@@ -21,6 +21,9 @@ RUN_TABLE = """
         return {
             "failed": [f"{r['case']} [{r['variant']}]: {r['error']} {r['message']}" for r in rows if not r["ok"]],
             "count": len(rows),
+            "cases": sorted({r["case"] for r in rows}),
+            "left_out": sorted({r["case"] for r in rows if r["message"].startswith(LEFT_OUT)}),
+            "half": "shader-f16" in device.features,
             "messages": device.messages,
         }
     finally:
@@ -28,10 +31,13 @@ RUN_TABLE = """
 """
 
 
-@pytest.mark.parametrize("table", TABLES)
-def test_cases_agree_with_float64(python: Python, table: str) -> None:
-    outcome = python(RUN_TABLE, table=table)
-    assert outcome["count"] > 0
+@pytest.mark.parametrize("name", TABLES)
+def test_cases_agree_with_float64(python: Python, name: str) -> None:
+    outcome = python(RUN_TABLE, table=name)
+    cases = table(name).CASES
+    halves = {case.name for case in cases if "float16" in str(case.problem)}
+    assert set(outcome["cases"]) == {case.name for case in cases}
+    assert set(outcome["left_out"]) <= (set() if outcome["half"] else halves)
     assert not outcome["failed"], f"{len(outcome['failed'])} of {outcome['count']}:\n" + "\n".join(outcome["failed"])
     assert not outcome["messages"]
 
@@ -44,9 +50,9 @@ def zeroing_python(playwright: Playwright, site: str, all_faults: Faults) -> Ite
     browser.close()
 
 
-@pytest.mark.parametrize("table", ["reduce", "softmax"])
-def test_cases_agree_where_workgroup_memory_is_zeroed(zeroing_python: Python, table: str) -> None:
-    outcome = zeroing_python(RUN_TABLE, table=table)
+@pytest.mark.parametrize("name", ["reduce", "softmax"])
+def test_cases_agree_where_workgroup_memory_is_zeroed(zeroing_python: Python, name: str) -> None:
+    outcome = zeroing_python(RUN_TABLE, table=name)
     assert outcome["count"] > 0
     assert not outcome["failed"]
     assert not outcome["messages"]

@@ -12,6 +12,7 @@ from ...kernels import binary
 from ...problems.activation import Activation
 from ...problems.elementwise import COMPARISONS, BinaryProblem
 from ..reference import elementwise as reference
+from ..reference.activation import activate
 from ..reference.operands import normal, take
 from .case import Arrays, Case
 
@@ -40,7 +41,7 @@ def expected(problem: BinaryProblem, arrays: Mapping[str, np.ndarray[Any, Any]])
     y = reference.binary(problem.kind, a, b)
     if problem.output_dtype in (INT32, UINT32):
         return {"y": y.astype(problem.output_dtype.name)}
-    return {"y": reference.activate(problem.activation, y)}
+    return {"y": activate(problem.activation, y)}
 
 
 def _case(

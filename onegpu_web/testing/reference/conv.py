@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...problems.activation import Activation
-from ...problems.conv import Convolution
-from ...problems.conv_transpose import ConvTransposeProblem
+from .activation import activate
+from .windows import axes_of
+
+if TYPE_CHECKING:
+    from ...problems.conv import Convolution
+    from ...problems.conv_transpose import ConvTransposeProblem
 
 Array = np.ndarray[Any, Any]
 
@@ -21,17 +24,18 @@ def conv(x: Array, w: Array, problem: Convolution) -> Array:
     pads = [(0, 0), (0, 0), *zip(problem.pads[:rank], problem.pads[rank:], strict=True)]
     padded = np.pad(x.astype(np.float64), pads)
     n, c = x.shape[:2]
-    extents = problem.output_shape[2:]
+    axes = axes_of(x.shape[2:], w.shape[2:], problem.strides, problem.dilations, problem.pads)
+    extents = tuple(axis.out for axis in axes)
     y = np.zeros((n, group, w.shape[0] // group, *extents))
     grouped = padded.reshape(n, group, c // group, *padded.shape[2:])
     weights = w.astype(np.float64).reshape(group, w.shape[0] // group, *w.shape[1:])
     for tap in itertools.product(*map(range, w.shape[2:])):
         cut = tuple(
-            slice(t * d, t * d + (e - 1) * s + 1, s)
-            for t, d, s, e in zip(tap, problem.dilations, problem.strides, extents, strict=True)
+            slice(t * a.dilation, t * a.dilation + (a.out - 1) * a.stride + 1, a.stride)
+            for t, a in zip(tap, axes, strict=True)
         )
         y += _channels(grouped[(slice(None),) * 3 + cut], weights[(slice(None),) * 3 + tap])
-    return y.reshape(problem.output_shape)
+    return y.reshape(n, w.shape[0], *extents)
 
 
 def conv_transpose(x: Array, w: Array, problem: ConvTransposeProblem) -> Array:
@@ -43,10 +47,17 @@ def conv_transpose(x: Array, w: Array, problem: ConvTransposeProblem) -> Array:
     n, c = x.shape[:2]
     begins = [max(0, p) for p in problem.pads[:rank]]
     lead = [max(0, -p) for p in problem.pads[:rank]]  # outputs before all windows
+    outs = [
+        s * (e - 1) + more + (k - 1) * d + 1 - begin - end
+        for e, s, k, d, more, begin, end in zip(
+            x.shape[2:], problem.strides, w.shape[2:], problem.dilations, problem.output_padding,
+            problem.pads[:rank], problem.pads[rank:], strict=True,
+        )
+    ]  # fmt: skip
     reach = [
         max((e - 1) * s + (k - 1) * d + 1, b + out)
         for e, s, k, d, b, out in zip(
-            x.shape[2:], problem.strides, w.shape[2:], problem.dilations, begins, problem.output_shape[2:], strict=True
+            x.shape[2:], problem.strides, w.shape[2:], problem.dilations, begins, outs, strict=True
         )
     ]
     full = np.zeros((n, group, w.shape[1], *(r + before for r, before in zip(reach, lead, strict=True))))
@@ -58,8 +69,8 @@ def conv_transpose(x: Array, w: Array, problem: ConvTransposeProblem) -> Array:
             for before, t, d, s, e in zip(lead, tap, problem.dilations, problem.strides, x.shape[2:], strict=True)
         )
         full[(slice(None),) * 3 + cut] += _channels(grouped, weights[(slice(None),) * 3 + tap])
-    cut = tuple(slice(b, b + out) for b, out in zip(begins, problem.output_shape[2:], strict=True))
-    return full[(slice(None),) * 3 + cut].reshape(problem.output_shape)
+    cut = tuple(slice(b, b + out) for b, out in zip(begins, outs, strict=True))
+    return full[(slice(None),) * 3 + cut].reshape(n, group * w.shape[1], *outs)
 
 
 def _channels(x: Array, w: Array) -> Array:
@@ -79,36 +90,4 @@ def finish(sums: Array, problem: Convolution, operands: Mapping[str, Array]) -> 
     if problem.has_slope:
         slope = operands["slope"].astype(np.float64).reshape(channels)
         return np.where(sums < 0, sums * slope, sums)
-    return activation(sums, problem.activation)
-
-
-# ONNX's, on purpose not those of the code under test. Clip without a bound has float32's largest numbers.
-_DEFAULTS = {
-    "hard_sigmoid": (0.2, 0.5),
-    "leaky_relu": (0.01, 0.0),
-    "clip": (float(np.finfo(np.float32).min), float(np.finfo(np.float32).max)),
-}
-
-
-def activation(v: Array, kind: Activation) -> Array:
-    """The activation in float64. Source: the ONNX operators of the same names."""
-    alpha, beta = _DEFAULTS.get(kind.kind, (0.0, 0.0))
-    alpha, beta = alpha if kind.alpha is None else kind.alpha, beta if kind.beta is None else kind.beta
-    with np.errstate(over="ignore", invalid="ignore"):
-        if kind.kind == "relu":
-            return np.maximum(v, 0)
-        if kind.kind == "sigmoid":
-            return np.asarray(1 / (1 + np.exp(-v)))
-        if kind.kind == "tanh":
-            return np.tanh(v)
-        if kind.kind == "silu":
-            return np.asarray(v / (1 + np.exp(-v)))
-        if kind.kind == "hard_sigmoid":
-            return np.clip(alpha * v + beta, 0, 1)
-        if kind.kind == "hard_swish":
-            return np.asarray(v * np.clip(v / 6 + 0.5, 0, 1))
-        if kind.kind == "clip":
-            return np.minimum(np.maximum(v, alpha), beta)
-        if kind.kind == "leaky_relu":
-            return np.where(v < 0, alpha * v, v)
-    return v
+    return activate(problem.activation, sums)

@@ -8,8 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from ...problems.activation import Activation
-
 Array = np.ndarray[Any, Any]
 
 _erf = np.vectorize(math.erf, otypes=[np.float64])
@@ -57,6 +55,17 @@ _FLOATS: dict[str, Callable[[Array, float, float], Array]] = {
     "sign": lambda x, a, b: np.sign(x),
     "affine": lambda x, a, b: a * x + b,
 }
+# alpha and beta where an operator leaves them out: ONNX's, on purpose not those of the code under test.
+_DEFAULTS: dict[str, tuple[float, float]] = {
+    "hard_sigmoid": (0.2, 0.5),
+    "leaky_relu": (0.01, 0.0),
+    "clip": (-np.inf, np.inf),
+    "elu": (1.0, 0.0),
+    "selu": (1.67326319217681884765625, 1.05070102214813232421875),
+    "celu": (1.0, 0.0),
+    "thresholded_relu": (1.0, 0.0),
+    "affine": (1.0, 0.0),
+}
 _INTS: dict[str, Callable[[Array, float, float], Array]] = {
     "relu": lambda x, a, b: np.maximum(x, 0),
     "clip": lambda x, a, b: np.minimum(np.maximum(x, int(a)), int(b)),
@@ -86,19 +95,18 @@ _BINARIES: dict[str, Callable[[Array, Array], Array]] = {
 }
 
 
-def unary(kind: str, x: Array, alpha: float, beta: float) -> Array:
-    """kind(x): float64 of floats, x's own type of integers."""
+def unary(kind: str, x: Array, alpha: float | None = None, beta: float | None = None) -> Array:
+    """kind(x): float64 of floats, x's own type of integers. alpha, beta: None for ONNX's defaults."""
+    default = _DEFAULTS.get(kind, (0.0, 0.0))
+    if kind == "clip" and x.dtype.kind != "f":
+        info = np.iinfo(x.dtype)
+        default = (info.min, info.max)
+    alpha, beta = (given if given is not None else own for given, own in zip((alpha, beta), default, strict=True))
     with np.errstate(all="ignore"):
         if x.dtype.kind == "f":
             y = np.asarray(_FLOATS[kind](x.astype(np.float64), alpha, beta), np.float64)
             return np.where(np.abs(y) > np.finfo(np.float32).max, np.copysign(np.inf, y), y)
         return np.asarray(_INTS[kind](x, alpha, beta)).astype(x.dtype)
-
-
-def activate(activation: Activation, v: Array) -> Array:
-    """The activation of float64 values."""
-    constants = activation.constants
-    return unary(activation.kind, v, float(constants["ALPHA"]), float(constants["BETA"]))
 
 
 def binary(kind: str, a: Array, b: Array) -> Array:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...problems.matmul import MatmulProblem
-from .elementwise import activate
+from .activation import activate
+
+if TYPE_CHECKING:
+    from ...problems.matmul import MatmulProblem
 
 Array = np.ndarray[Any, Any]
 

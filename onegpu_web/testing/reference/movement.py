@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...problems.movement import CopyProblem, PadProblem
+if TYPE_CHECKING:
+    from ...problems.movement import CopyProblem, PadProblem
 
 Array = np.ndarray[Any, Any]
 
@@ -22,11 +23,12 @@ def copy(problem: CopyProblem, x: Array) -> Array:
 
 def pad(problem: PadProblem, x: Array) -> Array:
     """x with its border. Source: ONNX Pad-24."""
+    begins, ends = problem.pads[: x.ndim], problem.pads[x.ndim :]
     cuts = [
         slice(max(0, -begin), size + min(0, end))
-        for begin, end, size in zip(problem.begins, problem.ends, problem.x_shape, strict=True)
+        for begin, end, size in zip(begins, ends, problem.x_shape, strict=True)
     ]
-    widths = [(max(0, begin), max(0, end)) for begin, end in zip(problem.begins, problem.ends, strict=True)]
+    widths = [(max(0, begin), max(0, end)) for begin, end in zip(begins, ends, strict=True)]
     mode: Any = problem.mode
     if mode == "constant":
         return np.pad(x[tuple(cuts)], widths, mode, constant_values=np.asarray(problem.value, x.dtype))

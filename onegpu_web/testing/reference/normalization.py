@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...problems.normalization import BatchNormalizationProblem, NormalizationProblem
+if TYPE_CHECKING:
+    from ...problems.normalization import BatchNormalizationProblem, NormalizationProblem
 
 Array = np.ndarray[Any, Any]
 

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import itertools
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...problems.pool import GlobalPoolProblem, PoolProblem
+from .windows import axes_of
+
+if TYPE_CHECKING:
+    from ...problems.pool import GlobalPoolProblem, PoolProblem
 
 Array = np.ndarray[Any, Any]
 
@@ -20,15 +23,19 @@ def pool(problem: PoolProblem, x: Array) -> dict[str, Array]:
 
     Source: ONNX MaxPool-22, AveragePool-22, LpPool-22.
     """
-    starts, sizes = [], problem.x_shape[2:]
-    for window, out in zip(problem.windows, problem.output_shape[2:], strict=True):
-        starts.append(np.arange(out) * window.stride - window.pad_begin)
-    state: _Max | _Sum = _Max(problem, x) if problem.kind == "max" else _Sum(problem)
+    sizes = problem.x_shape[2:]
+    axes = axes_of(
+        sizes, problem.kernel_shape, problem.strides, problem.dilations, problem.pads,
+        auto_pad=problem.auto_pad, ceil_mode=problem.ceil_mode,
+    )  # fmt: skip
+    starts = [np.arange(axis.out) * axis.stride - axis.begin for axis in axes]
+    shape = (*problem.x_shape[:2], *(axis.out for axis in axes))
+    state: _Max | _Sum = _Max(problem, x, shape) if problem.kind == "max" else _Sum(problem, shape)
     for tap in itertools.product(*(range(k) for k in problem.kernel_shape)):
         # Where each output's tap lies, axis by axis.
-        at = [s + t * w.dilation for s, t, w in zip(starts, tap, problem.windows, strict=True)]
+        at = [s + t * a.dilation for s, t, a in zip(starts, tap, axes, strict=True)]
         inside = _grid_and([(a >= 0) & (a < size) for a, size in zip(at, sizes, strict=True)])
-        padded = _grid_and([a < size + w.pad_end for a, size, w in zip(at, sizes, problem.windows, strict=True)])
+        padded = _grid_and([a < axis.size + axis.end for a, axis in zip(at, axes, strict=True)])
         clipped: tuple[Any, ...] = np.ix_(*(np.clip(a, 0, size - 1) for a, size in zip(at, sizes, strict=True)))
         state.add(x[(slice(None), slice(None), *clipped)], inside, padded, clipped)
     return state.results()
@@ -45,10 +52,10 @@ def _grid_and(masks: list[Array]) -> Array:
 class _Sum:
     """AveragePool and LpPool."""
 
-    def __init__(self, problem: PoolProblem) -> None:
+    def __init__(self, problem: PoolProblem, shape: tuple[int, ...]) -> None:
         self.problem = problem
-        self.sum = np.zeros(problem.output_shape)
-        self.count = np.zeros(problem.output_shape[2:])
+        self.sum = np.zeros(shape)
+        self.count = np.zeros(shape[2:])
 
     def add(self, v: Array, inside: Array, padded: Array, _where: Any) -> None:
         v = v.astype(np.float64)
@@ -67,12 +74,12 @@ class _Sum:
 class _Max:
     """MaxPool: NaN only where all taps are; the first of equals; the lowest finite value of an empty window."""
 
-    def __init__(self, problem: PoolProblem, x: Array) -> None:
+    def __init__(self, problem: PoolProblem, x: Array, shape: tuple[int, ...]) -> None:
         self.problem = problem
         lowest = _LOWEST.get(x.dtype.name)
         lowest = np.iinfo(x.dtype).min if lowest is None else lowest
-        self.best = np.full(problem.output_shape, lowest, x.dtype)
-        self.index = np.full(problem.output_shape, -1, np.int32)
+        self.best = np.full(shape, lowest, x.dtype)
+        self.index = np.full(shape, -1, np.int32)
 
     def add(self, v: Array, inside: Array, _padded: Array, where: tuple[Array, ...]) -> None:
         sizes = self.problem.x_shape[2:]
@@ -92,13 +99,14 @@ class _Max:
 def global_pool(problem: GlobalPoolProblem, x: Array) -> dict[str, Array]:
     """y (N, C, 1..1) of x (N, C, D1..Dn)."""
     planes = x.reshape(*x.shape[:2], -1)
+    shape = x.shape[:2] + (1,) * (x.ndim - 2)
     if problem.kind == "max":
         numbers = ~np.isnan(planes) if planes.dtype.kind == "f" else np.ones(planes.shape, bool)
         low = -np.inf if planes.dtype.kind == "f" else np.iinfo(planes.dtype).min
         best = np.where(numbers, planes, np.asarray(low, planes.dtype)).max(-1)
         if planes.dtype.kind == "f":
             best = np.where(numbers.any(-1), best, np.asarray(np.nan, planes.dtype))
-        return {"y": best.reshape(problem.output_shape)}
+        return {"y": best.reshape(shape)}
     wide = planes.astype(np.float64)
     sums = wide.mean(-1) if problem.kind == "average" else (np.abs(wide) ** problem.p).sum(-1) ** (1 / problem.p)
-    return {"y": sums.reshape(problem.output_shape)}
+    return {"y": sums.reshape(shape)}

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...problems.reduce import ArgProblem, ReduceProblem, SoftmaxProblem
+if TYPE_CHECKING:
+    from ...problems.reduce import ArgProblem, ReduceProblem, SoftmaxProblem
 
 Array = np.ndarray[Any, Any]
 
@@ -15,7 +16,7 @@ Array = np.ndarray[Any, Any]
 def reduce(problem: ReduceProblem, x: Array) -> Array:
     """Float64 of floats, int32 of integers."""
     wide = x.astype(np.float64) if x.dtype.kind == "f" else x
-    axes = tuple(problem.reduced)
+    axes = tuple({axis % x.ndim for axis in problem.axes})
     if problem.kind in ("max", "min"):
         start = np.inf if problem.kind == "min" else -np.inf
         function: Callable[..., Array] = np.min if problem.kind == "min" else np.max

@@ -6,11 +6,12 @@ Independent of problems/resize_taps.py, which it checks. Source: ONNX Resize-19.
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...problems.resize import ResizeProblem
+if TYPE_CHECKING:
+    from ...problems.resize import ResizeProblem
 
 Array = np.ndarray[Any, Any]
 

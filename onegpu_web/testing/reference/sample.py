@@ -3,41 +3,50 @@
 from __future__ import annotations
 
 import itertools
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...problems.col2im import Col2ImProblem
-from ...problems.grid_sample import GridSampleProblem
-from ...problems.max_unpool import MaxUnpoolProblem
+from .windows import axes_of
+
+if TYPE_CHECKING:
+    from ...problems.col2im import Col2ImProblem
+    from ...problems.grid_sample import GridSampleProblem
+    from ...problems.max_unpool import MaxUnpoolProblem
 
 Array = np.ndarray[Any, Any]
 
 
 def max_unpool(problem: MaxUnpoolProblem, x: Array, indices: Array) -> Array:
     """y (N, C, O1..On): zeros, x's elements at their indices; later elements overwrite earlier ones."""
-    flat = np.zeros(int(np.prod(problem.inferred_shape)), x.dtype)
+    shape, rank = problem.x_shape, len(problem.x_shape) - 2
+    strides, pads = problem.strides or (1,) * rank, problem.pads or (0,) * 2 * rank
+    rows = zip(shape[2:], strides, problem.kernel_shape, pads[:rank], pads[rank:], strict=True)
+    inferred = (*shape[:2], *((size - 1) * stride + k - begin - end for size, stride, k, begin, end in rows))
+    flat = np.zeros(int(np.prod(inferred)), x.dtype)
     for place, element in zip(indices.reshape(-1), x.reshape(-1), strict=True):
         if 0 <= place < flat.size:
             flat[place] = element
-    y = np.zeros(problem.output_shape, x.dtype)
-    y[tuple(slice(0, size) for size in problem.inferred_shape)] = flat.reshape(problem.inferred_shape)
+    y = np.zeros(problem.wanted_shape or inferred, x.dtype)
+    y[tuple(slice(0, size) for size in inferred)] = flat.reshape(inferred)
     return y
 
 
 def col2im(problem: Col2ImProblem, x: Array) -> Array:
     """y (N, C, *image) in float64: every block element added where it was taken from."""
-    blocks, windows, image = problem.blocks, problem.windows, problem.image_shape
-    n, c = problem.output_shape[:2]
+    image = problem.image_shape
+    axes = axes_of(image, problem.block_shape, problem.strides, problem.dilations, problem.pads)
+    blocks = tuple(axis.out for axis in axes)
+    n, c = x.shape[0], x.shape[1] // int(np.prod(problem.block_shape))
     columns = x.astype(np.float64).reshape(n, c, *problem.block_shape, *blocks)
-    padded = np.zeros((n, c, *(s + w.pad_begin + w.pad_end for s, w in zip(image, windows, strict=True))))
+    padded = np.zeros((n, c, *(axis.size + axis.begin + axis.end for axis in axes)))
     for tap in itertools.product(*(range(k) for k in problem.block_shape)):
-        rows = zip(tap, windows, blocks, strict=True)
-        ends = [slice(t * w.dilation, t * w.dilation + (b - 1) * w.stride + 1, w.stride) for t, w, b in rows]
+        rows = zip(tap, axes, strict=True)
+        ends = [slice(t * a.dilation, t * a.dilation + (a.out - 1) * a.stride + 1, a.stride) for t, a in rows]
         at: tuple[Any, ...] = (..., *ends)
         block: tuple[Any, ...] = (..., *tap, *(slice(None) for _ in blocks))
         padded[at] += columns[block]
-    inner: tuple[Any, ...] = tuple(slice(w.pad_begin, w.pad_begin + s) for s, w in zip(image, windows, strict=True))
+    inner: tuple[Any, ...] = tuple(slice(axis.begin, axis.begin + axis.size) for axis in axes)
     return padded[(..., *inner)]
 
 
@@ -45,9 +54,9 @@ def grid_sample(problem: GridSampleProblem, x: Array, grid: Array) -> Array:
     """y (N, C, *output sizes) in float64, from coordinates worked out in float32."""
     axes = len(problem.x_shape) - 2
     taps = {"nearest": (0,), "linear": (0, 1), "cubic": (-1, 0, 1, 2)}[problem.mode]
-    y = np.zeros(problem.output_shape)
+    y = np.zeros((*x.shape[:2], *grid.shape[1:-1]))
     for n in range(problem.x_shape[0]):
-        lost = np.zeros(problem.output_shape[2:], bool)
+        lost = np.zeros(grid.shape[1:-1], bool)
         table = []  # for each axis (depth first) and tap: indices, weights
         for axis in range(axes):
             size = problem.x_shape[2 + axis]
