@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import io
 import struct
+import warnings
 import zlib
+from concurrent.futures import ThreadPoolExecutor
+from io import BytesIO
 from pathlib import Path
 
 import numpy as np
@@ -143,3 +146,12 @@ def test_other_values_are_no_pictures(value: object, message: str) -> None:
 def test_a_view_is_a_picture() -> None:
     view = _noise(20, 20)[::-1, ::2]
     assert check_picture(view) is view
+
+
+def test_threads_leave_the_filters_of_warnings_as_they_were() -> None:
+    stream = BytesIO()
+    Image.new("RGB", (2, 2)).save(stream, "PNG")
+    before = list(warnings.filters)
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(load_picture, [stream.getvalue()] * 2000))
+    assert warnings.filters == before

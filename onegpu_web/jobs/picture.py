@@ -6,6 +6,7 @@ array over; on the desktop `load_picture` does it with Pillow, which is imported
 
 from __future__ import annotations
 
+import threading
 import warnings
 from io import BytesIO
 from pathlib import Path
@@ -24,6 +25,7 @@ Picture: TypeAlias = NDArray[np.uint8]
 # 12,000 x 9,000 pixels are 324 MB as an array and 432 MB more inside Pillow while they are decoded.
 MAX_PIXELS = 150_000_000
 
+_FILTERS_LOCK = threading.Lock()
 _STRIP_ROWS = 256
 _EXIF_ORIENTATION = 0x0112
 
@@ -62,13 +64,10 @@ def load_picture(source: str | Path | bytes) -> Picture:
     name = "these bytes" if isinstance(source, bytes) else str(source)
     opened = BytesIO(source) if isinstance(source, bytes) else source
     try:
-        with warnings.catch_warnings():
-            # Pillow warns from 89 million pixels on; the limit that counts here is _check_size's.
-            warnings.simplefilter("ignore", Image.DecompressionBombWarning)
-            with Image.open(opened) as image:
-                _check_size(image.height, image.width)
-                pixels = _pixels(image)
-                orientation = image.getexif().get(_EXIF_ORIENTATION, 1)
+        with _opened(opened) as image:
+            _check_size(image.height, image.width)
+            pixels = _pixels(image)
+            orientation = image.getexif().get(_EXIF_ORIENTATION, 1)
     except Image.DecompressionBombError as error:
         raise PictureError(f"picture: {name} must have at most {MAX_PIXELS} pixels, got more") from error
     except FileNotFoundError as error:
@@ -80,6 +79,19 @@ def load_picture(source: str | Path | bytes) -> Picture:
             raise
         raise PictureError(f"picture: {name} must be an image file, got one that cannot be decoded: {error}") from error
     return np.ascontiguousarray(_upright(pixels, orientation))
+
+
+def _opened(source: str | Path | BytesIO) -> Image.Image:
+    """The picture, not decoded yet.
+
+    Pillow warns from 89 million pixels on; the limit that counts here is _check_size's. Filters of warnings are the
+    whole process's, so of threads one at a time changes them and puts them back.
+    """
+    from PIL import Image
+
+    with _FILTERS_LOCK, warnings.catch_warnings():
+        warnings.simplefilter("ignore", Image.DecompressionBombWarning)
+        return Image.open(source)
 
 
 def _check_size(height: int, width: int) -> None:
