@@ -45,6 +45,7 @@ class Signature:
         return _at(self.outputs, index)
 
 
+@cache
 def signature(operator: str, opset: int) -> Signature | None:
     """The signature of an operator (Node.operator) in an opset; None where the table has none."""
     found = [made for since, made in versions(operator) if since <= opset]

@@ -144,14 +144,14 @@ def _session(
 
 
 def _kept(nodes: Sequence[Node], arrays: Mapping[str, Array], outputs: Sequence[str], device: Device) -> _Kept:
+    """The session for this kind of call, now the last used. Call it with the lock held."""
     kinds = tuple((name, str(array.dtype), array.ndim) for name, array in arrays.items())
     key = (id(device), kinds, tuple(outputs), tuple(map(_node_key, nodes)))
     if key in _sessions:
         _sessions.move_to_end(key)
         return _sessions[key]
     model = Model(10, {"": OPSET}, _graph(nodes, arrays, outputs), {}, "ops")
-    kept = _sessions[key] = _Kept(InferenceSession(model, device, owns_device=False))
-    return kept
+    return _sessions.setdefault(key, _Kept(InferenceSession(model, device, owns_device=False)))
 
 
 def _node_key(node: Node) -> tuple[object, ...]:

@@ -12,8 +12,11 @@ import math
 from array import array
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from fractions import Fraction
 from functools import lru_cache
+from typing import TYPE_CHECKING, TypeAlias
+
+if TYPE_CHECKING:
+    from fractions import Fraction
 
 OUTSIDE = 0xFFFFFFFF  # the start of an output that takes extrapolation_value
 
@@ -99,7 +102,7 @@ def _taps(axis: Axis, rule: Rule) -> Taps:
     return _pack(axis.size, windows, inside)
 
 
-Coordinate = float | Fraction
+Coordinate: TypeAlias = "float | Fraction"
 
 
 def coordinates(axis: Axis, rule: Rule) -> Sequence[Coordinate]:
@@ -128,6 +131,8 @@ def coordinates(axis: Axis, rule: Rule) -> Sequence[Coordinate]:
 
 def _exact_coordinates(mode: str, size: int, out: int) -> list[Fraction]:
     """The same of a resize from one length to another."""
+    from fractions import Fraction  # with decimal behind it: not for every page's start
+
     if mode == "align_corners":
         return [Fraction(x * (size - 1), max(out - 1, 1)) for x in range(out)]
     if mode == "asymmetric":
