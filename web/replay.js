@@ -11,7 +11,7 @@
  * A view of wasm memory is never held over an await, since the memory may grow.
  *
  * Errors that the GPU reports later (uncapturederror, device loss) are kept and thrown by
- * the next call. A thrown error's `name` is the Python class that it becomes.
+ * the run that is awaited then, or else by the next call. A thrown error's `name` is the Python class that it becomes.
  */
 
 import { failure, requestDevice } from "./adapter.js";

@@ -141,16 +141,21 @@ export class ReplayPlan {
       this.#submit(null);
       return undefined;
     }
+    const staging = this.#staging.pop() ?? this.#newStaging();
     const outputs = arrays.slice(uploads.length).map((array) => array.copy());
     try {
-      const staging = this.#staging.pop() ?? this.#newStaging();
       this.#submit(staging);
       const milliseconds = this.#take(await device.mapped(staging, "run"), outputs);
       staging.unmap();
       this.#staging.push(staging);
       return milliseconds;
     } catch (error) {
-      throw this.#alive ? error : failure("DeviceError", "run: the plan was destroyed while it ran");
+      if (!this.#alive) {
+        throw failure("DeviceError", "run: the plan was destroyed while it ran");
+      }
+      this.#owned.splice(this.#owned.indexOf(staging), 1);
+      device.free(staging); // it may be mapped, or about to be
+      throw error;
     } finally {
       outputs.forEach((array) => array.destroy());
     }
