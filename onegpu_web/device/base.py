@@ -135,7 +135,7 @@ class LoadedPlan(ABC):
 
 
 class Device(ABC):
-    """A WebGPU device. Errors that the GPU reports later are raised by the run awaited then, or else by the next call."""
+    """A WebGPU device. Errors that the GPU reports later are raised by the run awaited then, or by the next call."""
 
     info: DeviceInfo
     features: frozenset[str]
